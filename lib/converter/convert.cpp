@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "lib/base/error.h"
 #include "lib/converter/emit/emit.h"
@@ -24,18 +25,17 @@ namespace {
 
 // Runs the stages from normalise to validate: makes a plan whose segments have their NNAPI models. Offers the whole
 // graph as one segment first, and splits the graph if that segment is refused.
-PlannedModel make_plan(const LoadedModel& loaded, const ConvertOptions& options, Diagnostics& diagnostics,
-                       Stages& stages) {
+PlannedModel make_plan(Frontend& frontend, const ConvertOptions& options, Diagnostics& diagnostics, Stages& stages) {
   check_control_flow(options);
   const std::vector<Warning> of_loading = diagnostics.warnings;
-  PlannedModel whole = offer_whole(loaded, options, diagnostics, stages);
+  PlannedModel whole = offer_whole(frontend, options, diagnostics, stages);
   if (whole.plan.is_whole()) return whole;
   const SegmentRefusal& refusal = *whole.plan.refusal;
   diagnostics.refusals = refusal.nodes;
   if (options.fallback != Fallback::kPartition)
     throw RefusedModel(refusal.reason, {std::move(whole.graph), refusal.nodes});
   diagnostics.warnings = of_loading;
-  return split(loaded, options, refusal, diagnostics, stages);
+  return split(frontend, options, refusal, diagnostics, stages);
 }
 
 // Calibration quantises the plan of the float model: the plan itself is made as without --quant.
@@ -66,30 +66,34 @@ void round_weights(PlannedModel& planned, Diagnostics& diagnostics) {
 
 }  // namespace
 
-Conversion plan_conversion(const LoadedModel& loaded, const ConvertOptions& options, Diagnostics& diagnostics) {
+Conversion plan_conversion(Frontend& frontend, const ConvertOptions& options, Diagnostics& diagnostics) {
   Stages stages(options);
-  PlannedModel planned = make_plan(loaded, options, diagnostics, stages);
+  PlannedModel planned = make_plan(frontend, options, diagnostics, stages);
   return describe(planned, options);
 }
 
-Conversion convert(LoadedModel loaded, const ConvertOptions& options, const CalibrationOptions& calibration,
+Frontend make_frontend(LoadedModel loaded, const ConvertOptions& options, const CalibrationOptions& calibration) {
+  return {std::move(loaded), planning_options(options, calibration)};
+}
+
+Conversion convert(Frontend& frontend, const ConvertOptions& options, const CalibrationOptions& calibration,
                    Diagnostics& diagnostics) {
   Stages stages(options);
   const ConvertOptions planning = planning_options(options, calibration);
-  PlannedModel planned = make_plan(loaded, planning, diagnostics, stages);
+  PlannedModel planned = make_plan(frontend, planning, diagnostics, stages);
   std::optional<QuantisedPlan> quantised;
   GivenSamples given;
   if (calibration.is_asked_for()) {
-    quantised = quantise_plan(planned, loaded, options, calibration, diagnostics, stages);
+    quantised = quantise_plan(planned, frontend, options, calibration, diagnostics, stages);
     given = {std::move(quantised->first_samples), true};
   }
   ConvertOptions emitted = options;
   // A model that data quantised is not planned anew.
   const bool may_split = options.fallback == Fallback::kPartition && !quantised;
-  emitted.relax_fp16 = fit_into_half_range(planned, loaded, planning, given.tensors, may_split, diagnostics);
+  emitted.relax_fp16 = fit_into_half_range(planned, frontend, planning, given.tensors, may_split, diagnostics);
   if (options.fp16_weights) round_weights(planned, diagnostics);
   // Serialize and emit.
-  Conversion conversion = emit(planned, loaded, emitted, given, diagnostics, stages);
+  Conversion conversion = emit(planned, frontend, emitted, given, diagnostics, stages);
   if (!quantised) return conversion;
   measure_whole(conversion, *quantised, diagnostics);
   conversion.recorded_options = with_calibration(conversion.recorded_options, quantised->recorded, quantised->parts);
@@ -102,17 +106,19 @@ namespace {
 
 PlannedMethod plan_method(const std::string& name, LoadedModel loaded, const ConvertOptions& options,
                           Diagnostics& diagnostics, Stages& stages) {
-  PlannedMethod method{name, std::move(loaded), options, {}};
+  Diagnostics own;
   try {
-    method.options = bind_arguments(method.loaded, options);
-    method.planned = make_plan(method.loaded, method.options, method.diagnostics, stages);
-    if (options.fp16_weights) round_weights(method.planned, method.diagnostics);
+    const ConvertOptions bound = bind_arguments(loaded, options);
+    PlannedMethod method{name, Frontend(std::move(loaded), bound), bound, {}};
+    method.planned = make_plan(method.frontend, bound, own, stages);
+    if (options.fp16_weights) round_weights(method.planned, own);
+    method.diagnostics = std::move(own);
+    return method;
   } catch (const ConvertError& error) {
-    diagnostics.refusals = std::move(method.diagnostics.refusals);
-    for (Warning& warning : method.diagnostics.warnings) diagnostics.warn(std::move(warning));
+    diagnostics.refusals = std::move(own.refusals);
+    for (Warning& warning : own.warnings) diagnostics.warn(std::move(warning));
     throw ConvertError(error.exit_code(), fmt::format("method {}: {}", name, error.what()));
   }
-  return method;
 }
 
 // Plans methods again that assume too much about state that others change; false if there is none. Each time one more
@@ -123,7 +129,7 @@ bool settle_state(std::vector<PlannedMethod>& planned, const LoadedModel& loaded
   bool has_changed = false;
   for (size_t i = 0; i < planned.size(); ++i) {
     std::vector<AttributePath> unsettled = unsettled_state(planned, i);
-    if (unsettled == planned[i].loaded.unsettled) continue;
+    if (unsettled == planned[i].frontend.loaded().unsettled) continue;
     LoadedModel view = as_forward(loaded, methods[i]);
     view.unsettled = std::move(unsettled);
     planned[i] = plan_method(methods[i], std::move(view), options_of_method(loaded, methods, methods[i], options),
@@ -147,7 +153,7 @@ MethodsConversion convert_methods(const LoadedModel& loaded, const std::vector<s
   }
   for (PlannedMethod& method : planned) {
     method.options.relax_fp16 =
-        fit_into_half_range(method.planned, method.loaded, method.options, {}, false, method.diagnostics);
+        fit_into_half_range(method.planned, method.frontend, method.options, {}, false, method.diagnostics);
   }
   return emit_methods(std::move(planned), loaded.module, diagnostics, stages);
 }
@@ -161,7 +167,8 @@ ConvertOptions options_of_method(const LoadedModel& loaded, const std::vector<st
 }
 
 Conversion convert(LoadedModel loaded, const ConvertOptions& options, Diagnostics& diagnostics) {
-  return convert(std::move(loaded), options, CalibrationOptions{}, diagnostics);
+  Frontend frontend = make_frontend(std::exchange(loaded, {}), options);  // LibTorch's modules have no move
+  return convert(frontend, options, {}, diagnostics);
 }
 
 }  // namespace nnapi_convert

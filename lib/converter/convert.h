@@ -10,15 +10,21 @@
 #include "lib/converter/load/load.h"
 #include "lib/converter/options/calibration_options.h"
 #include "lib/converter/options/options.h"
+#include "lib/converter/partition/frontend.h"
 
 namespace nnapi_convert {
 
+// Returns the front end of a conversion with these options: convert() and plan_conversion() may differ from them in the
+// feature level, device and layout only.
+Frontend make_frontend(LoadedModel loaded, const ConvertOptions& options, const CalibrationOptions& calibration = {});
+
 // Converts the model. Throws ConvertError. Adds each refused node to `diagnostics.refusals`, and names it in the
-// message unless the model is split. Frees each weight of `loaded` that nothing else holds.
+// message unless the model is split. Frees each weight of the model that nothing else holds.
 Conversion convert(LoadedModel loaded, const ConvertOptions& options, Diagnostics& diagnostics);
 
-// The same, and the model is quantised by data where that is asked for (docs/quantising.md).
-Conversion convert(LoadedModel loaded, const ConvertOptions& options, const CalibrationOptions& calibration,
+// The same by a front end that may have made other plans before, and is released. The model is quantised by data where
+// that is asked for (docs/quantising.md).
+Conversion convert(Frontend& frontend, const ConvertOptions& options, const CalibrationOptions& calibration,
                    Diagnostics& diagnostics);
 
 // Converts these methods of the model to one module; its other methods stay as they are, and all see the same state.
@@ -32,6 +38,6 @@ ConvertOptions options_of_method(const LoadedModel& loaded, const std::vector<st
 
 // What convert() would convert, with the same errors, refusals and warnings of all stages before the buffer is written:
 // models and numbers, but no module, weights or buffer.
-Conversion plan_conversion(const LoadedModel& loaded, const ConvertOptions& options, Diagnostics& diagnostics);
+Conversion plan_conversion(Frontend& frontend, const ConvertOptions& options, Diagnostics& diagnostics);
 
 }  // namespace nnapi_convert

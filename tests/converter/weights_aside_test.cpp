@@ -29,7 +29,7 @@ size_t put_aside(const std::string& body, const test::NamedTensors& tensors,
 }
 
 std::shared_ptr<torch::jit::Graph> frozen_graph(const LoadedModel& loaded) {
-  return frozen_module(loaded).get_method("forward").graph();
+  return frozen_module(loaded).module.get_method("forward").graph();
 }
 
 size_t count_nodes(torch::jit::Graph& graph, const std::string& kind) {
@@ -93,7 +93,7 @@ TEST_CASE("frozen graphs have the weights as constants with the values of the at
   const at::Tensor b = test::random_floats({2, 4}, 6);
   const LoadedModel loaded =
       test::from_source("def forward(self, x):\n  return x @ self.a.t() + self.b\n", {{"a", a}, {"b", b}});
-  const torch::jit::Module frozen = frozen_module(loaded);
+  const torch::jit::Module frozen = frozen_module(loaded).module;
   const std::shared_ptr<torch::jit::Graph> graph = frozen.get_method("forward").graph();
   CHECK(graph->inputs().size() == 2);
   CHECK(count_nodes(*graph, "prim::GetAttr") == 0);
@@ -112,7 +112,7 @@ TEST_CASE("a branch on a weight's size is decided") {
 TEST_CASE("a weight without gradients and one with them freeze alike") {
   const at::Tensor trained = weight().requires_grad_();
   const LoadedModel loaded = test::from_source("def forward(self, x):\n  return x + self.a\n", {{"a", trained}});
-  const torch::jit::Module frozen = frozen_module(loaded);
+  const torch::jit::Module frozen = frozen_module(loaded).module;
   const at::Tensor x = test::random_floats({4, 4}, 5);
   CHECK(test::run(frozen, {x}).toTensor().equal(x + weight()));
 }

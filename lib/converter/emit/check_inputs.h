@@ -22,7 +22,6 @@ class NoSample : public std::runtime_error {
 };
 
 // What is known of the indices that each argument holds.
-using IndexRanges = std::vector<std::optional<IndexRange>>;
 
 // Returns the dtype of the elements that NNAPI takes and gives. Throws NoSample for one that samples can't have.
 at::ScalarType element_type(const nnapi::Operand& operand);

@@ -207,7 +207,7 @@ IndexRanges ranges_of_segment(const Segment& segment) {
   return ranges;
 }
 
-IndexRanges ranges_of_whole(const LoadedModel& loaded, const ModuleInterface& interface) {
+IndexRanges ranges_of_whole(Frontend& frontend, const ModuleInterface& interface) {
   std::vector<std::string> names;
   std::vector<TensorType> types;
   for (const InterfaceInput& input : interface.inputs) {
@@ -215,7 +215,7 @@ IndexRanges ranges_of_whole(const LoadedModel& loaded, const ModuleInterface& in
     types.push_back(input.original);
     types.back().dims = input.type.dims;
   }
-  return index_ranges(loaded, names, types);
+  return frontend.index_ranges(names, types);
 }
 
 // The samples' share of the file: nothing is known of its texts, so that they count as none.
@@ -282,9 +282,10 @@ std::vector<BufferSample> samples_of(const CheckSamplesRequest& request, size_t 
         request.is_calibrated ? run_of_quantised(part) : run_of_torch(part, run_of_segment(segment.segment));
     return PartSamples(part, request.options, ranges_of_segment(segment.segment)).make(run, {}, budget);
   }
-  const RunPhysical run =
-      request.is_calibrated ? run_of_quantised(part) : run_of_torch(part, run_of_whole(request.loaded, part.interface));
-  return PartSamples(part, request.options, ranges_of_whole(request.loaded, part.interface))
+  const RunPhysical run = request.is_calibrated
+                              ? run_of_quantised(part)
+                              : run_of_torch(part, run_of_whole(request.frontend.loaded(), part.interface));
+  return PartSamples(part, request.options, ranges_of_whole(request.frontend, part.interface))
       .make(run, fits(request.data, part.interface) ? request.data : BundledInputs(), budget);
 }
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "lib/base/diagnostics.h"
-#include "lib/converter/load/load.h"
 #include "lib/converter/options/options.h"
+#include "lib/converter/partition/frontend.h"
 #include "lib/converter/partition/planned_model.h"
 #include "lib/serialize/buffer_sample.h"
 
@@ -14,7 +14,7 @@ namespace nnapi_convert {
 
 struct CheckSamplesRequest {
   const PlannedModel& planned;
-  const LoadedModel& loaded;
+  Frontend& frontend;
   const ConvertOptions& options;
   BundledInputs data;          // inputs of forward; may be empty: seeded numbers are taken then
   bool is_calibrated = false;  // the NNAPI model is quantised by data, and TorchScript's is not

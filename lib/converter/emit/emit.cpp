@@ -48,14 +48,15 @@ struct Emitted {
 };
 
 // Makes the module of a plan of one segment: that segment's module.
-void emit_whole(Emitted& emitted, PlannedModel& planned, LoadedModel& loaded, const ConvertOptions& options,
+void emit_whole(Emitted& emitted, PlannedModel& planned, Frontend& frontend, const ConvertOptions& options,
                 const BundledInputs& samples, Diagnostics& /*diagnostics*/, Stages& stages) {
-  EmitRequest request{samples, cpu_fallback(loaded, planned.interface, options.fallback), {}, emitted.checks[0]};
+  EmitRequest request{
+      samples, cpu_fallback(frontend.loaded(), planned.interface, options.fallback), {}, emitted.checks[0]};
   if (emitted.place != nullptr) {
     request.place = {kWrapperClass + emitted.place->host.suffix, emitted.place->unit};
     request.shares_weights = true;
   }
-  loaded.release();
+  frontend.release();
   emitted.module = emitted.add(emit_part(planned.plan.segments[0].part, options, request, *emitted.late, stages));
 }
 
@@ -75,14 +76,15 @@ std::vector<torch::jit::Module> emit_segments(Emitted& emitted, PlannedModel& pl
   return modules;
 }
 
-void emit_split(Emitted& emitted, PlannedModel& planned, LoadedModel& loaded, const ConvertOptions& options,
+void emit_split(Emitted& emitted, PlannedModel& planned, Frontend& frontend, const ConvertOptions& options,
                 const BundledInputs& samples, Diagnostics& diagnostics, Stages& stages) {
   const MethodPlace* place = emitted.place;
   std::vector<StateAttribute> state = place == nullptr ? state_of(planned.model) : place->state;
   std::vector<KeptMethod> methods;
-  if (place == nullptr) methods = kept_methods(loaded.module, {}, state, diagnostics);
+  if (place == nullptr) methods = kept_methods(frontend.loaded().module, {}, state, diagnostics);
   if (state.empty()) emitted.wiring = wiring_of(planned);
-  release_weights(loaded, planned.model, planned.plan);
+  frontend.release();
+  release_weights(planned.model, planned.plan);
   const auto unit = place == nullptr ? std::make_shared<torch::jit::CompilationUnit>() : place->unit;
   const std::vector<torch::jit::Module> modules = emit_segments(emitted, planned, options, unit, stages);
   emitted.module = build_partitioned_module({planned.model, planned.plan, modules, planned.interface, samples, unit,
@@ -147,10 +149,10 @@ Conversion describe(PlannedModel& planned, const ConvertOptions& options) {
 
 namespace {
 
-Conversion emit_plan(Emitted& emitted, PlannedModel& planned, LoadedModel& loaded, const ConvertOptions& options,
+Conversion emit_plan(Emitted& emitted, PlannedModel& planned, Frontend& frontend, const ConvertOptions& options,
                      const BundledInputs& samples, Diagnostics& diagnostics, Stages& stages) {
   const auto emit_kind = planned.plan.is_whole() ? emit_whole : emit_split;
-  emit_kind(emitted, planned, loaded, options, samples, diagnostics, stages);
+  emit_kind(emitted, planned, frontend, options, samples, diagnostics, stages);
   Conversion result = describe(planned, options);
   result.module = std::move(emitted.module);
   result.late = std::move(emitted.late);
@@ -167,21 +169,22 @@ Conversion emit_plan(Emitted& emitted, PlannedModel& planned, LoadedModel& loade
 
 }  // namespace
 
-Conversion emit(PlannedModel& planned, LoadedModel& loaded, const ConvertOptions& options, const GivenSamples& given,
+Conversion emit(PlannedModel& planned, Frontend& frontend, const ConvertOptions& options, const GivenSamples& given,
                 Diagnostics& diagnostics, Stages& stages) {
-  const BundledInputs samples = bundled(planned, loaded, options, diagnostics);
+  const BundledInputs samples = bundled(planned, frontend.loaded(), options, diagnostics);
   Emitted emitted;
-  emitted.checks = check_samples({planned, loaded, options, data_of(given, samples), given.is_calibrated}, diagnostics);
-  return emit_plan(emitted, planned, loaded, options, samples, diagnostics, stages);
+  emitted.checks =
+      check_samples({planned, frontend, options, data_of(given, samples), given.is_calibrated}, diagnostics);
+  return emit_plan(emitted, planned, frontend, options, samples, diagnostics, stages);
 }
 
-Conversion emit_method(PlannedModel& planned, LoadedModel& loaded, const ConvertOptions& options,
+Conversion emit_method(PlannedModel& planned, Frontend& frontend, const ConvertOptions& options,
                        const MethodPlace& place, Diagnostics& diagnostics, Stages& stages) {
   Emitted emitted;
   emitted.place = &place;
   emitted.late = place.late;
-  emitted.checks = check_samples({planned, loaded, options, {}, false}, diagnostics);
-  return emit_plan(emitted, planned, loaded, options, {}, diagnostics, stages);
+  emitted.checks = check_samples({planned, frontend, options, {}, false}, diagnostics);
+  return emit_plan(emitted, planned, frontend, options, {}, diagnostics, stages);
 }
 
 }  // namespace nnapi_convert

@@ -8,8 +8,8 @@
 #include "lib/base/diagnostics.h"
 #include "lib/converter/emit/conversion.h"
 #include "lib/converter/emit/partitioned_module.h"
-#include "lib/converter/load/load.h"
 #include "lib/converter/options/stages.h"
+#include "lib/converter/partition/frontend.h"
 #include "lib/converter/partition/planned_model.h"
 
 namespace nnapi_convert {
@@ -32,11 +32,12 @@ struct MethodPlace {
 };
 
 // Makes the module of a plan for that place. Its forward is the method. It shares weights with the others.
-Conversion emit_method(PlannedModel& planned, LoadedModel& loaded, const ConvertOptions& options,
+Conversion emit_method(PlannedModel& planned, Frontend& frontend, const ConvertOptions& options,
                        const MethodPlace& place, Diagnostics& diagnostics, Stages& stages);
 
-// Makes the module of the plan. Takes the module out of `loaded`, and frees its weights as they are converted.
-Conversion emit(PlannedModel& planned, LoadedModel& loaded, const ConvertOptions& options, const GivenSamples& given,
+// Makes the module of the plan. Releases the front end that the plan was made by, and frees weights as they are
+// converted.
+Conversion emit(PlannedModel& planned, Frontend& frontend, const ConvertOptions& options, const GivenSamples& given,
                 Diagnostics& diagnostics, Stages& stages);
 
 }  // namespace nnapi_convert

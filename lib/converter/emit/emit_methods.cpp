@@ -98,7 +98,7 @@ MethodsConversion emit_methods(std::vector<PlannedMethod> methods, const torch::
   for (PlannedMethod& method : methods) {
     place.host.suffix = "_" + method.name;
     Conversion conversion =
-        emit_method(method.planned, method.loaded, method.options, place, method.diagnostics, stages);
+        emit_method(method.planned, method.frontend, method.options, place, method.diagnostics, stages);
     result.module.register_module(method_attribute(method.name), conversion.module);
     add_method(result.module, method.name, conversion.module);
     result.methods.push_back(

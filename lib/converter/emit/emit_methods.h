@@ -8,6 +8,7 @@
 #include "lib/base/diagnostics.h"
 #include "lib/converter/emit/conversion.h"
 #include "lib/converter/options/stages.h"
+#include "lib/converter/partition/frontend.h"
 #include "lib/converter/partition/planned_model.h"
 
 namespace nnapi_convert {
@@ -15,7 +16,7 @@ namespace nnapi_convert {
 // A method before its module is made.
 struct PlannedMethod {
   std::string name;
-  LoadedModel loaded;  // with the method in the place of forward (method_view.h)
+  Frontend frontend;  // with the method in the place of forward (method_view.h)
   ConvertOptions options;
   PlannedModel planned;
   Diagnostics diagnostics = {};

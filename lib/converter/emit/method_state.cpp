@@ -56,7 +56,7 @@ std::set<AttributePath> unsettled_by(const PlannedMethod& method) {
     }
     if (!is_attribute_access(node, c10::prim::SetAttr)) return;
     const AttributePath path = attribute_path(node);
-    const c10::IValue before = attribute_value(method.loaded.module, path);
+    const c10::IValue before = attribute_value(method.frontend.loaded().module, path);
     if (!keeps_type(*node.input(1), path, before, method.planned.graph)) unsettled.insert(path);
   });
   return unsettled;
@@ -75,7 +75,8 @@ std::set<AttributePath> read_by(const PlannedMethod& method) {
 
 std::vector<AttributePath> unsettled_state(const std::vector<PlannedMethod>& methods, size_t number) {
   const std::set<AttributePath> read = read_by(methods[number]);
-  std::set<AttributePath> unsettled(methods[number].loaded.unsettled.begin(), methods[number].loaded.unsettled.end());
+  std::set<AttributePath> unsettled(methods[number].frontend.loaded().unsettled.begin(),
+                                    methods[number].frontend.loaded().unsettled.end());
   for (size_t i = 0; i < methods.size(); ++i) {
     if (i == number) continue;
     for (const AttributePath& path : unsettled_by(methods[i])) {

@@ -16,8 +16,7 @@ std::unordered_set<const Node*> nodes_of_segments(const Plan& plan) {
 
 }  // namespace
 
-void release_weights(LoadedModel& loaded, NormalisedModel& model, Plan& plan) {
-  loaded.release();
+void release_weights(NormalisedModel& model, Plan& plan) {
   model.frozen = torch::jit::Module();
   for (PlannedSegment& planned : plan.segments) {
     planned.segment.model.frozen = torch::jit::Module();

@@ -282,13 +282,14 @@ std::optional<IndexRange> index_range(const TorchValue& value, const TypeMap& ty
   return Reads(types).of(value);
 }
 
-std::vector<std::optional<IndexRange>> index_ranges(const LoadedModel& loaded, const std::vector<std::string>& names,
-                                                    const std::vector<TensorType>& types) {
+IndexRanges index_ranges(const LoadedModel& loaded, const std::vector<std::string>& names,
+                         const std::vector<TensorType>& types, const FrozenModule* frozen) {
   std::vector<Range> ranges(names.size());
   if (!has_readers(loaded.module)) return ranges;
   try {
     Diagnostics ignored;
-    NormalisedModel model = normalise(loaded, {RunBy::kNnapiAndCpu, names}, ignored);
+    NormalisedModel model =
+        normalise(loaded, frozen != nullptr ? *frozen : frozen_module(loaded), {RunBy::kNnapiAndCpu, names}, ignored);
     if (model.input_names != names || types.size() != names.size()) return ranges;
     InferOptions options;
     options.keeps_numbers = true;

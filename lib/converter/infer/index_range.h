@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lib/converter/load/load.h"
+#include "lib/converter/normalise/freeze.h"
 #include "lib/ops/op_arguments.h"
 
 namespace nnapi_convert {
@@ -26,9 +27,12 @@ struct IndexRange {
 // constants; nothing for other values. Sizes that neither constants nor `types` tell are unknown.
 std::optional<IndexRange> index_range(const TorchValue& value, const TypeMap& types);
 
-// Returns the ranges of forward's tensors of these names and types, for random inputs; nothing for a tensor that may
-// have any values, or whose range can't be found.
-std::vector<std::optional<IndexRange>> index_ranges(const LoadedModel& loaded, const std::vector<std::string>& names,
-                                                    const std::vector<TensorType>& types);
+// A range for each of several tensors; nothing for one that may have any values, or whose range can't be found.
+using IndexRanges = std::vector<std::optional<IndexRange>>;
+
+// Returns the ranges of forward's tensors of these names and types, for random inputs. `frozen` is that of `loaded`;
+// null: it is made where it is needed.
+IndexRanges index_ranges(const LoadedModel& loaded, const std::vector<std::string>& names,
+                         const std::vector<TensorType>& types, const FrozenModule* frozen = nullptr);
 
 }  // namespace nnapi_convert

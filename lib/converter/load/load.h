@@ -28,26 +28,18 @@ struct LoadedModel {
   std::vector<InputTuple> bundled_inputs;
   InputTuple traced_inputs = {};  // traced_inputs.h
   BoundValues bound = {};
-  std::vector<AttributePath> changed_elsewhere = {};       // attributes that other methods change (method_view.h)
-  std::set<AttributePath> read_elsewhere = {};             // attributes that other methods read
-  std::vector<AttributePath> unsettled = {};               // attributes among them whose sizes or dtypes may change
-  std::vector<ExportedTensor> stated = {};                 // of an exported program: the tensors that forward takes
-  std::vector<ExportedNumber> numbers = {};                // of an exported program: the integers that forward takes
-  std::vector<FixedValue> fixed = {};                      // of an exported program: what torch.export fixed
-  std::map<size_t, at::ScalarType> float_dtypes = {};      // that are stated for arguments of forward; self is 0
-  mutable std::optional<torch::jit::Module> frozen = {};   // kept by normalise() for its next call; nothing changes it
-  mutable std::vector<at::ScalarType> reduced_steps = {};  // with `frozen`: dtypes of a float32 model's other steps
+  std::vector<AttributePath> changed_elsewhere = {};   // attributes that other methods change (method_view.h)
+  std::set<AttributePath> read_elsewhere = {};         // attributes that other methods read
+  std::vector<AttributePath> unsettled = {};           // attributes among them whose sizes or dtypes may change
+  std::vector<ExportedTensor> stated = {};             // of an exported program: the tensors that forward takes
+  std::vector<ExportedNumber> numbers = {};            // of an exported program: the integers that forward takes
+  std::vector<FixedValue> fixed = {};                  // of an exported program: what torch.export fixed
+  std::map<size_t, at::ScalarType> float_dtypes = {};  // that are stated for arguments of forward; self is 0
 
   // Arguments of the sizes and dtypes that the file is for; null if it doesn't say.
   const InputTuple* example() const {
     if (!bundled_inputs.empty()) return &bundled_inputs[0];
     return traced_inputs.empty() ? nullptr : &traced_inputs;
-  }
-
-  // Lets go of the modules, and of weights that nothing else holds.
-  void release() {
-    module = torch::jit::Module();
-    frozen.reset();
   }
 };
 

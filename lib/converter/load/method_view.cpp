@@ -117,7 +117,6 @@ void check_has_forward(const LoadedModel& loaded) {
 LoadedModel as_forward(const LoadedModel& loaded, const std::string& method) {
   check_has(loaded.module, method);
   LoadedModel view = loaded;
-  view.frozen.reset();
   view.changed_elsewhere = changed_by_others(loaded.module, method);
   view.read_elsewhere = attributes_read_beside(loaded.module, method);
   if (method == kForward) return view;

@@ -209,7 +209,6 @@ ConvertOptions bind_arguments(LoadedModel& loaded, const ConvertOptions& options
   if (loaded.stated.empty() && loaded.example() != nullptr)
     check_like_example(forward, loaded.bound, *loaded.example());
   loaded.float_dtypes = stated_float_dtypes(loaded, forward, result.inputs);
-  loaded.frozen.reset();
   return result;
 }
 

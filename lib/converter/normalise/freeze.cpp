@@ -94,20 +94,23 @@ void drop_dropouts(Graph& graph, bool modules_evaluate) {
   }
 }
 
-// Makes a model of another width, or one with steps of another width, compute in float32.
-void widen(const LoadedModel& loaded, const torch::jit::Module& module, std::shared_ptr<Graph>& graph) {
+// Makes a model of another width, or one with steps of another width, compute in float32. Returns the dtypes of such
+// steps.
+std::vector<at::ScalarType> widen(const LoadedModel& loaded, const torch::jit::Module& module,
+                                  std::shared_ptr<Graph>& graph) {
   if (const auto width = width_of(loaded)) {
     simplify_containers(graph);  // results are cast where their lists and dicts are made
     compute_in_float32(graph, *width, loaded.float_dtypes);
-    return;
+    return {};
   }
-  loaded.reduced_steps = compute_steps_in_float32(module, graph, loaded.float_dtypes);
-  if (!loaded.reduced_steps.empty()) torch::jit::ConstantPropagation(graph, true);
+  std::vector<at::ScalarType> reduced_steps = compute_steps_in_float32(module, graph, loaded.float_dtypes);
+  if (!reduced_steps.empty()) torch::jit::ConstantPropagation(graph, true);
+  return reduced_steps;
 }
 
 // Simplifies the frozen graph, in which no attribute can change any more.
-void simplify(const LoadedModel& loaded, torch::jit::Module& module) {
-  std::shared_ptr<Graph> graph = module.get_method("forward").graph();
+void simplify(const LoadedModel& loaded, FrozenModule& frozen) {
+  std::shared_ptr<Graph> graph = frozen.module.get_method("forward").graph();
   torch::jit::Inline(*graph);
   // Loops that run a number of times known now; the lists that they append to are made at once.
   if (unroll_loops(graph)) torch::jit::RemoveListMutation(graph);
@@ -115,7 +118,7 @@ void simplify(const LoadedModel& loaded, torch::jit::Module& module) {
   unpack_prepacked(*graph);
   remove_dynamic_quantisation(graph);
   remove_quantised_tables(*graph);
-  widen(loaded, module, graph);
+  frozen.reduced_steps = widen(loaded, frozen.module, graph);
   torch::jit::PeepholeOptimize(graph);
   drop_dropouts(*graph, false);
 }
@@ -216,10 +219,10 @@ void check_bound_unchanged(const std::shared_ptr<Graph>& graph, const LoadedMode
 
 }  // namespace
 
-torch::jit::Module frozen_module(const LoadedModel& loaded) {
-  if (loaded.frozen) return *loaded.frozen;
+FrozenModule frozen_module(const LoadedModel& loaded) {
   try {
-    torch::jit::Module module = loaded.module.clone(true);
+    FrozenModule frozen{loaded.module.clone(true)};
+    torch::jit::Module& module = frozen.module;
     const std::shared_ptr<Graph> graph = module.get_method("forward").graph();
     do {
       inline_methods(*graph->block());
@@ -235,11 +238,10 @@ torch::jit::Module frozen_module(const LoadedModel& loaded) {
     mark_numbers(*graph);
     make_changes_functional(*graph);
     freeze(module, kept_attributes(loaded));
-    simplify(loaded, module);
+    simplify(loaded, frozen);
     check_bound_values(*module.get_method("forward").graph(), loaded.bound);
     forget_values(module, loaded.unsettled);
-    loaded.frozen = module;
-    return module;
+    return frozen;
   } catch (const ConvertError&) {
     throw;
   } catch (const std::exception& error) {
@@ -251,9 +253,9 @@ torch::jit::Module frozen_module(const LoadedModel& loaded) {
 std::optional<torch::jit::Module> float_meaning(const LoadedModel& original) {
   const bool is_other = is_dynamically_quantised(original.module) || width_of(original);
   if (!is_other && !may_have_reduced_steps(original.module)) return std::nullopt;
-  const torch::jit::Module frozen = frozen_module(original);
-  if (!is_other && original.reduced_steps.empty()) return std::nullopt;
-  return deep_copy(frozen);  // a run may change buffers, which the original has, too
+  const FrozenModule frozen = frozen_module(original);
+  if (!is_other && frozen.reduced_steps.empty()) return std::nullopt;
+  return deep_copy(frozen.module);  // a run may change buffers, which the original has, too
 }
 
 }  // namespace nnapi_convert

@@ -6,14 +6,19 @@
 #include <torch/csrc/jit/api/module.h>
 
 #include <optional>
+#include <vector>
 
 #include "lib/converter/load/load.h"
 
 namespace nnapi_convert {
 
-// Returns the frozen module. `loaded` keeps it for later calls, so callers must not change it. Throws ConvertError
-// (kNotConvertible) for a module that can't be frozen.
-torch::jit::Module frozen_module(const LoadedModel& loaded);
+struct FrozenModule {
+  torch::jit::Module module;
+  std::vector<at::ScalarType> reduced_steps = {};  // dtypes other than float32 of a float32 model's steps
+};
+
+// Throws ConvertError (kNotConvertible) for a module that can't be frozen.
+FrozenModule frozen_module(const LoadedModel& loaded);
 
 // NNAPI computes another model than the original where the original rounds its intermediate values. For a dynamically
 // quantised model, and for a model in float16, bfloat16 or float64, returns its module with float32 weights and

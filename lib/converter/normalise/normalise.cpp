@@ -285,10 +285,10 @@ ReturnTree read_return(NormalisedModel& model, Value* value, const c10::TypePtr&
 
 namespace {
 
-NormalisedModel frozen_model(const LoadedModel& loaded) {
+NormalisedModel model_of(const FrozenModule& frozen) {
   declare_custom_operators();
   NormalisedModel model;
-  model.frozen = frozen_module(loaded);
+  model.frozen = frozen.module;
   model.graph = model.frozen.get_method("forward").graph()->copy();
   if (model.graph->outputs().size() != 1) throw ConvertError(ExitCode::kNotConvertible, "forward returns nothing");
   read_stored_attributes(*model.graph);
@@ -363,10 +363,15 @@ void normalise_for_both(NormalisedModel& model, const LoadedModel& loaded, const
 }  // namespace
 
 NormalisedModel normalise(const LoadedModel& loaded, const NormaliseOptions& options, Diagnostics& diagnostics) {
-  NormalisedModel model = frozen_model(loaded);
+  return normalise(loaded, frozen_module(loaded), options, diagnostics);
+}
+
+NormalisedModel normalise(const LoadedModel& loaded, const FrozenModule& frozen, const NormaliseOptions& options,
+                          Diagnostics& diagnostics) {
+  NormalisedModel model = model_of(frozen);
   model.run_by = options.run_by;
   if (const auto width = width_of(loaded)) warn_of_float_width(*width, diagnostics);
-  warn_of_reduced_steps(loaded.reduced_steps, diagnostics);
+  warn_of_reduced_steps(frozen.reduced_steps, diagnostics);
   if (options.run_by == RunBy::kNnapi) {
     normalise_for_nnapi(model, loaded, options, diagnostics);
   } else {

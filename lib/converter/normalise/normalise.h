@@ -8,6 +8,7 @@
 #include "lib/base/diagnostics.h"
 #include "lib/converter/graph/normalised_model.h"
 #include "lib/converter/load/load.h"
+#include "lib/converter/normalise/freeze.h"
 
 namespace nnapi_convert {
 
@@ -20,7 +21,10 @@ struct NormaliseOptions {
 // If NNAPI runs the graph alone, drops printing, warning and raising, and throws ConvertError (kNotConvertible) for
 // inputs that are no tensors, and for outputs that are no tensors, tuples, lists or dicts of tensors. If the CPU runs
 // parts, inputs and results may have any type, and effects stay; `outputs` and `return_tree` then have the tensors of
-// the result that are known before the model runs.
+// the result that are known before the model runs. `frozen` is that of `loaded`, and stays as it is.
+NormalisedModel normalise(const LoadedModel& loaded, const FrozenModule& frozen, const NormaliseOptions& options,
+                          Diagnostics& diagnostics);
+// The same, where nothing else needs the frozen module. Throws as frozen_module() does, too.
 NormalisedModel normalise(const LoadedModel& loaded, const NormaliseOptions& options, Diagnostics& diagnostics);
 
 // True for a node that makes a tuple, list or dict whose elements are known before the model runs.

@@ -145,7 +145,6 @@ void take_pixels(LoadedModel& loaded, const PixelInput& pixels, std::vector<Inpu
   for (size_t i = 0; i < specs.size(); ++i) {
     if (specs[i].name == name || (specs[i].name.empty() && i == position)) edit_spec(specs[i], pixels, name);
   }
-  loaded.frozen.reset();
 }
 
 }  // namespace nnapi_convert

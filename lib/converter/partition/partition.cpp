@@ -17,7 +17,7 @@ using torch::jit::Node;
 
 class Partitioner {
  public:
-  Partitioner(NormalisedModel& model, const InferredTypes& inferred, const ConvertOptions& options,
+  Partitioner(const NormalisedModel& model, const InferredTypes& inferred, const ConvertOptions& options,
               const Float32Values& float32, const NodesKeptForOrder& kept, Diagnostics& diagnostics)
       : inferred_(inferred), options_(options), float32_(float32), diagnostics_(diagnostics) {
     add_block(model.graph->block(), partition_graph(model, inferred, options, kept));
@@ -338,7 +338,7 @@ std::string to_text(const Plan& plan) {
   return text;
 }
 
-Plan partition(NormalisedModel& model, const InferredTypes& inferred, const ConvertOptions& options,
+Plan partition(const NormalisedModel& model, const InferredTypes& inferred, const ConvertOptions& options,
                const Float32Values& float32, const NodesKeptForOrder& kept, Diagnostics& diagnostics) {
   ConvertOptions quiet = options;  // without dumps of the many trial segments
   quiet.on_dump = nullptr;

@@ -69,9 +69,9 @@ std::string to_text(const Plan& plan);
 // Names of values whose operations get segments of their own, in which drivers have to compute in float32.
 using Float32Values = std::set<std::string>;
 
-// Makes the plan. Sizes of the model's inputs have to be fixed. The plan may have no segments. The nodes of `kept` stay
-// on the CPU.
-Plan partition(NormalisedModel& model, const InferredTypes& inferred, const ConvertOptions& options,
+// Makes the plan, which refers to the model's nodes. Sizes of the model's inputs have to be fixed. The plan may have no
+// segments. The nodes of `kept` stay on the CPU.
+Plan partition(const NormalisedModel& model, const InferredTypes& inferred, const ConvertOptions& options,
                const Float32Values& float32, const NodesKeptForOrder& kept, Diagnostics& diagnostics);
 
 }  // namespace nnapi_convert

@@ -1,10 +1,10 @@
 #include "lib/converter/partition/split.h"
 
 #include <fmt/format.h>
-#include <torch/csrc/jit/passes/dead_code_elimination.h>
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 
@@ -14,12 +14,8 @@
 #include "lib/converter/lower/wide_integers.h"
 #include "lib/converter/normalise/arguments.h"
 #include "lib/converter/partition/deciding_inputs.h"
-#include "lib/converter/partition/memory_order.h"
 #include "lib/converter/partition/refused_model.h"
 #include "lib/converter/partition/sample_macs.h"
-#include "lib/converter/partition/typed_model.h"
-#include "lib/converter/samples/sample_inputs.h"
-#include "lib/converter/samples/sample_rows.h"
 #include "lib/ops/saturation.h"
 
 namespace nnapi_convert {
@@ -118,17 +114,6 @@ ModuleInterface interface_of(const TypedModel& graph) {
   return interface;
 }
 
-// Returns the bundled inputs, with tensors converted to the dtypes of the graph's inputs.
-std::vector<InputTuple> samples_for(const std::vector<TensorType>& inputs, const LoadedModel& loaded) {
-  std::vector<InputTuple> samples = loaded.bundled_inputs;
-  for (InputTuple& sample : samples) {
-    for (size_t i = 0; i < sample.size() && i < inputs.size(); ++i) {
-      if (sample[i].isTensor()) sample[i] = to_interface(sample[i].toTensor(), inputs[i]);
-    }
-  }
-  return samples;
-}
-
 void warn_of_deciding_inputs(const NormalisedModel& model, const TypeMap& types, Diagnostics& diagnostics) {
   for (const std::string& name : deciding_inputs(model, types)) {
     diagnostics.warn(
@@ -166,44 +151,28 @@ void warn_of_saturated(const Plan& plan, Diagnostics& diagnostics) {
   }
 }
 
-// Types the model for the split without reporting stages: those of the whole graph were reported.
-TypedModel typed_for_split(const LoadedModel& loaded, const ConvertOptions& options, bool recognises,
-                           const Composites& kept, Diagnostics& diagnostics) {
-  ConvertOptions quiet = options;
-  quiet.on_stage = nullptr;
-  quiet.on_dump = nullptr;
-  Stages untold(quiet);
-  return type_model(loaded, quiet, {RunBy::kNnapiAndCpu, recognises, kept}, diagnostics, untold);
-}
-
-PlannedModel split(const LoadedModel& loaded, const ConvertOptions& options, const SegmentRefusal& refusal,
+PlannedModel split(Frontend& frontend, const ConvertOptions& options, const SegmentRefusal& refusal,
                    const Float32Values& float32, bool recognises, const Composites& kept, Diagnostics& diagnostics) {
-  TypedModel typed = typed_for_split(loaded, options, recognises, kept, diagnostics);
+  const std::shared_ptr<DividedModel> divided = frontend.divided(recognises, kept, diagnostics);
+  const TypedModel& typed = divided->typed;
   if (typed.boundaries->mode != QuantMode::kNone && options.quant == QuantMode::kNone) {
     throw ConvertError(ExitCode::kNotConvertible, refusal.reason);
   }
-  NormalisedModel& model = typed.model;
-  const std::vector<TensorType> inputs = graph_inputs(typed);
-  torch::jit::EliminateDeadCode(model.graph);  // removes size nodes that constants replaced
-  const bool keeps_state = !model.graph->inputs()[0]->uses().empty();
-  const bool has_samples = takes_tensors_only(model.arguments) && !keeps_state;
-  const std::vector<InputTuple> samples = has_samples ? samples_for(inputs, loaded) : std::vector<InputTuple>();
-  count_in_samples(model, samples, typed.inferred);
+  const NormalisedModel& model = typed.model;
   PlannedModel planned;
-  const NodesKeptForOrder in_order = keep_memory_order(model, typed.inferred, diagnostics);
-  planned.plan = partition(model, typed.inferred, options, float32, in_order, diagnostics);
+  planned.plan = partition(model, typed.inferred, options, float32, divided->kept_for_order, diagnostics);
   planned.plan.refusal = refusal;
   warn_of_wide_integers(nnapi_nodes(planned.plan), model, typed.inferred.types, diagnostics);
   warn_of_deciding_inputs(model, typed.inferred.types, diagnostics);
   warn_of_saturated(planned.plan, diagnostics);
-  if (!samples.empty() && has_unknown_macs(planned.plan)) {
-    count_macs_in_samples(split_reference(loaded, options, kept), samples, planned.plan);
+  if (!divided->samples.empty() && has_unknown_macs(planned.plan)) {
+    count_macs_in_samples(frontend.reference(kept), divided->samples, planned.plan);
   }
   planned.interface = interface_of(typed);
   planned.graph = graph_of({model, planned.plan, typed.inferred.types});
   planned.quant = typed.boundaries->mode;
   planned.kept = kept;
-  planned.model = std::move(model);
+  planned.model = model;
   return planned;
 }
 
@@ -247,13 +216,13 @@ bool loses_nothing(const Plan& plan, const Plan& other) {
 
 }  // namespace
 
-PlannedModel split(const LoadedModel& loaded, const ConvertOptions& options, const SegmentRefusal& refusal,
+PlannedModel split(Frontend& frontend, const ConvertOptions& options, const SegmentRefusal& refusal,
                    Diagnostics& diagnostics, Stages& stages, const Float32Values& float32) {
   stages.begin("partition");
   const Diagnostics before = diagnostics;
   const auto split_with = [&](bool recognises, const Composites& kept) {
     diagnostics = before;
-    return split(loaded, options, refusal, float32, recognises, kept, diagnostics);
+    return split(frontend, options, refusal, float32, recognises, kept, diagnostics);
   };
   PlannedModel planned = split_with(true, {});
   const bool recognises = !has_own_operators(planned.plan);
@@ -271,11 +240,6 @@ PlannedModel split(const LoadedModel& loaded, const ConvertOptions& options, con
   stages.end([&] { return to_text(planned.plan); });
   if (planned.plan.segments.empty()) refuse_all(planned, options.segments);
   return planned;
-}
-
-NormalisedModel split_reference(const LoadedModel& loaded, const ConvertOptions& options, const Composites& kept) {
-  Diagnostics ignored;
-  return typed_for_split(loaded, options, false, kept, ignored).model;
 }
 
 }  // namespace nnapi_convert

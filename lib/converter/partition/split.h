@@ -1,8 +1,8 @@
 // Plans a model that NNAPI can't run as a whole: divides its graph into segments and steps of the CPU.
 #pragma once
 
-#include "lib/converter/load/load.h"
 #include "lib/converter/options/stages.h"
+#include "lib/converter/partition/frontend.h"
 #include "lib/converter/partition/planned_model.h"
 
 namespace nnapi_convert {
@@ -10,11 +10,7 @@ namespace nnapi_convert {
 // `refusal` says why the whole graph can't be one segment. Throws ConvertError (kNotConvertible), with that reason, if
 // the model can't be split either: an operation is not row-wise along a flexible size, or no segment is worth a call of
 // NNAPI. Throws ConvertError with another message if --quant is impossible. `float32`: see partition.h.
-PlannedModel split(const LoadedModel& loaded, const ConvertOptions& options, const SegmentRefusal& refusal,
+PlannedModel split(Frontend& frontend, const ConvertOptions& options, const SegmentRefusal& refusal,
                    Diagnostics& diagnostics, Stages& stages, const Float32Values& float32 = {});
-
-// Returns the graph that split() divides, in a form that TorchScript can run: without operations that only NNAPI has.
-// Values have the same names; the inputs are those of the converted module. `kept`: PlannedModel::kept.
-NormalisedModel split_reference(const LoadedModel& loaded, const ConvertOptions& options, const Composites& kept);
 
 }  // namespace nnapi_convert

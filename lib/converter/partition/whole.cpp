@@ -12,7 +12,6 @@
 #include "lib/converter/lower/wide_integers.h"
 #include "lib/converter/partition/memory_order.h"
 #include "lib/converter/partition/refused_model.h"
-#include "lib/converter/partition/typed_model.h"
 #include "lib/converter/samples/original_run.h"
 #include "lib/nnapi/cost.h"
 #include "lib/nnapi/dump.h"
@@ -50,11 +49,10 @@ std::vector<Refusal> all_refusals(const TypedModel& typed, const ConvertOptions&
   return refusals;
 }
 
-// Lowers the whole graph. Frees the graph at the end, with the weights that nothing else holds. Sets the quantisation
-// of `planned`, and its graph if a model is refused that is not split.
-Offer lower_whole(const LoadedModel& loaded, const ConvertOptions& options, PlannedModel& planned,
-                  Diagnostics& diagnostics, Stages& stages) {
-  const TypedModel typed = type_model(loaded, options, {RunBy::kNnapi}, diagnostics, stages);
+// Lowers the whole graph. Sets the quantisation of `planned`, and its graph if a model is refused that is not split.
+Offer lower_whole(Frontend& frontend, const ConvertOptions& options, PlannedModel& planned, Diagnostics& diagnostics,
+                  Stages& stages) {
+  const TypedModel& typed = frontend.whole(diagnostics);
   const auto refused = [&](std::vector<Refusal> refusals) {
     if (options.fallback != Fallback::kPartition) {
       planned.graph = graph_of_refused(typed.model, typed.inferred.types, refusals);
@@ -89,10 +87,9 @@ PlannedSegment planned_segment(NnapiPart part) {
   return planned;
 }
 
-PlannedModel plan_of_one(const LoadedModel& loaded, const ConvertOptions& options, Diagnostics& diagnostics,
-                         Stages& stages) {
+PlannedModel plan_of_one(Frontend& frontend, const ConvertOptions& options, Diagnostics& diagnostics, Stages& stages) {
   PlannedModel planned;
-  Offer offer = lower_whole(loaded, options, planned, diagnostics, stages);
+  Offer offer = lower_whole(frontend, options, planned, diagnostics, stages);
   if (!offer.refusal) {
     stages.begin("optimise");
     optimise_part(offer.part, options, diagnostics);
@@ -113,10 +110,9 @@ PlannedModel plan_of_one(const LoadedModel& loaded, const ConvertOptions& option
 
 }  // namespace
 
-PlannedModel offer_whole(const LoadedModel& loaded, const ConvertOptions& options, Diagnostics& diagnostics,
-                         Stages& stages) {
+PlannedModel offer_whole(Frontend& frontend, const ConvertOptions& options, Diagnostics& diagnostics, Stages& stages) {
   try {
-    return plan_of_one(loaded, options, diagnostics, stages);
+    return plan_of_one(frontend, options, diagnostics, stages);
   } catch (const OriginalFails&) {
     throw;
   } catch (const ConvertError& error) {

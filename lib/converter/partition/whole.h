@@ -1,15 +1,14 @@
 // Offers the whole graph to NNAPI as one segment, before the graph is split.
 #pragma once
 
-#include "lib/converter/load/load.h"
 #include "lib/converter/options/stages.h"
+#include "lib/converter/partition/frontend.h"
 #include "lib/converter/partition/planned_model.h"
 
 namespace nnapi_convert {
 
 // Returns a plan of one segment, or a plan with only a refusal. Throws ConvertError if splitting can't help either:
 // OriginalFails, and kUsage.
-PlannedModel offer_whole(const LoadedModel& loaded, const ConvertOptions& options, Diagnostics& diagnostics,
-                         Stages& stages);
+PlannedModel offer_whole(Frontend& frontend, const ConvertOptions& options, Diagnostics& diagnostics, Stages& stages);
 
 }  // namespace nnapi_convert

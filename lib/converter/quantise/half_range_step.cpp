@@ -43,7 +43,7 @@ struct WholeSamples {
   std::vector<quantise::KeptSample> physical;
 };
 
-WholeSamples make_samples(const NnapiPart& part, const LoadedModel& loaded, const CalibrationSamples& given) {
+WholeSamples make_samples(const NnapiPart& part, Frontend& frontend, const CalibrationSamples& given) {
   std::vector<std::string> names;
   std::vector<TensorType> types;
   for (const InterfaceInput& input : part.interface.inputs) {
@@ -51,8 +51,8 @@ WholeSamples make_samples(const NnapiPart& part, const LoadedModel& loaded, cons
     types.push_back(input.original);
     types.back().dims = input.type.dims;
   }
-  const IndexRanges ranges = index_ranges(loaded, names, types);
-  const std::vector<InputTuple> real = real_samples(loaded, given, names.size());
+  const IndexRanges ranges = frontend.index_ranges(names, types);
+  const std::vector<InputTuple> real = real_samples(frontend.loaded(), given, names.size());
   const auto count = real.empty() ? kSeededSamples : static_cast<uint32_t>(real.size());
   WholeSamples samples;
   for (uint32_t number = 0; number < count; ++number) {
@@ -94,8 +94,8 @@ bool is_any_relaxed(const Plan& plan) {
 
 class HalfRangeStep {
  public:
-  HalfRangeStep(PlannedModel& planned, const LoadedModel& loaded, const ConvertOptions& options, bool may_split)
-      : planned_(planned), loaded_(loaded), options_(options), may_split_(may_split) {}
+  HalfRangeStep(PlannedModel& planned, Frontend& frontend, const ConvertOptions& options, bool may_split)
+      : planned_(planned), frontend_(frontend), options_(options), may_split_(may_split) {}
 
   bool run(const CalibrationSamples& given, Diagnostics& diagnostics) {
     const bool is_relaxed = planned_.plan.is_whole() ? fit_whole(given) : fit_split(given);
@@ -106,7 +106,7 @@ class HalfRangeStep {
  private:
   bool fit_whole(const CalibrationSamples& given) {
     NnapiPart& part = planned_.plan.segments[0].part;
-    const WholeSamples samples = make_samples(part, loaded_, given);
+    const WholeSamples samples = make_samples(part, frontend_, given);
     quantise::HalfRange fitted = fit_part(part, samples.physical);
     const bool is_divisible = may_split_ && all_fixed_sizes(planned_.interface);
     if (!fitted.beyond.empty() && is_divisible && split_whole(fitted, samples.callers)) return true;
@@ -140,7 +140,7 @@ class HalfRangeStep {
       Diagnostics quiet;
       Stages untold(options);
       const SegmentRefusal why{"--relax-fp16: values leave float16's range in a part of the model"};
-      PlannedModel parts = split(loaded_, options, why, quiet, untold, values);
+      PlannedModel parts = split(frontend_, options, why, quiet, untold, values);
       if (!parts.plan.cpu_nodes.empty()) return false;
       std::vector<std::string> notes;
       const Float32Values more = fit_segments(parts, samples, notes);
@@ -157,7 +157,8 @@ class HalfRangeStep {
   }
 
   bool fit_split(const CalibrationSamples& given) {
-    const CalibrationSamples samples = tensors_of(real_samples(loaded_, given, planned_.interface.inputs.size()));
+    const CalibrationSamples samples =
+        tensors_of(real_samples(frontend_.loaded(), given, planned_.interface.inputs.size()));
     const bool keeps_state = !planned_.model.graph->inputs()[0]->uses().empty();
     if (samples.empty() || keeps_state) {
       throw NoSample(keeps_state ? "the model keeps state and runs in parts"
@@ -172,7 +173,7 @@ class HalfRangeStep {
   Float32Values fit_segments(PlannedModel& planned, const CalibrationSamples& samples,
                              std::vector<std::string>& notes) const {
     std::vector<SegmentSamples> read(planned.plan.segments.size());
-    SegmentRuns runs(planned, loaded_, options_);
+    SegmentRuns runs(planned, frontend_);
     for (const std::vector<at::Tensor>& sample : samples) runs.add(sample, read);
     Float32Values values;
     for (size_t i = 0; i < read.size(); ++i) {
@@ -195,7 +196,7 @@ class HalfRangeStep {
   }
 
   PlannedModel& planned_;
-  const LoadedModel& loaded_;
+  Frontend& frontend_;
   const ConvertOptions& options_;
   const bool may_split_;
   std::vector<std::string> notes_;
@@ -203,12 +204,12 @@ class HalfRangeStep {
 
 }  // namespace
 
-bool fit_into_half_range(PlannedModel& planned, const LoadedModel& loaded, const ConvertOptions& options,
+bool fit_into_half_range(PlannedModel& planned, Frontend& frontend, const ConvertOptions& options,
                          const CalibrationSamples& samples, bool may_split, Diagnostics& diagnostics) {
   if (!options.relax_fp16) return false;
   const char* unchecked = "--relax-fp16: it was not checked whether values leave float16's range";
   try {
-    return HalfRangeStep(planned, loaded, options, may_split).run(samples, diagnostics);
+    return HalfRangeStep(planned, frontend, options, may_split).run(samples, diagnostics);
   } catch (const NoSample& error) {
     diagnostics.warn(fmt::format("{}: {}", unchecked, error.what()));
   } catch (const std::exception& error) {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "lib/base/diagnostics.h"
-#include "lib/converter/load/load.h"
 #include "lib/converter/options/options.h"
+#include "lib/converter/partition/frontend.h"
 #include "lib/converter/partition/planned_model.h"
 #include "lib/converter/samples/calibration_samples.h"
 
@@ -14,7 +14,7 @@ namespace nnapi_convert {
 // keeps float32: a whole model is split, if `may_split` says so, into segments of which some keep it and others don't,
 // and else keeps float32 as a whole; so does a segment of a model that is split already. Warns of each. Returns whether
 // drivers may compute in half precision anywhere.
-bool fit_into_half_range(PlannedModel& planned, const LoadedModel& loaded, const ConvertOptions& options,
+bool fit_into_half_range(PlannedModel& planned, Frontend& frontend, const ConvertOptions& options,
                          const CalibrationSamples& samples, bool may_split, Diagnostics& diagnostics);
 
 }  // namespace nnapi_convert

@@ -195,23 +195,24 @@ struct SplitSamples {
   size_t count = 0;                                    // of samples that ranges come from
 };
 
-// The model to run: one that keeps state shares none with what is converted.
-LoadedModel separate_state(const LoadedModel& loaded, const PlannedModel& planned) {
-  LoadedModel original = loaded;
+// The model to run, where it keeps state: it shares none with what is converted.
+std::optional<Frontend> separate_state(const Frontend& frontend, const PlannedModel& planned,
+                                       const ConvertOptions& options) {
   const bool keeps_state = !planned.model.graph->inputs()[0]->uses().empty();
-  if (!keeps_state) return original;
-  original.module = deep_copy(loaded.module);
-  original.frozen.reset();
-  return original;
+  if (!keeps_state) return std::nullopt;
+  LoadedModel original = frontend.loaded();
+  original.module = deep_copy(original.module);
+  return Frontend(std::move(original), options);
 }
 
-SplitSamples run_segments(const PlannedModel& planned, const LoadedModel& loaded, const ConvertOptions& options,
+SplitSamples run_segments(const PlannedModel& planned, Frontend& frontend, const ConvertOptions& options,
                           CalibrationSamples given, const HoldBack& rule, const CalibrationOptions& calibration) {
   const size_t segments = planned.plan.segments.size();
   SplitSamples samples{std::vector<SegmentSamples>(segments), std::vector<SegmentSamples>(segments), {}, 0};
   ConvertOptions of_floats = options;
   of_floats.quant = QuantMode::kAuto;
-  SegmentRuns runs(planned, separate_state(loaded, planned), of_floats);
+  std::optional<Frontend> separate = separate_state(frontend, planned, of_floats);
+  SegmentRuns runs(planned, separate ? *separate : frontend);
   const std::vector<bool> is_held_back = held_back(given.size(), rule);
   for (size_t i = 0; i < given.size(); ++i) {
     const bool is_back = is_held_back[i];
@@ -265,11 +266,11 @@ void warn_of_segment(size_t number, const quantise::QuantisedPart& part, size_t 
   }
 }
 
-QuantisedPlan quantise_split(PlannedModel& planned, const LoadedModel& loaded, const ConvertOptions& options,
+QuantisedPlan quantise_split(PlannedModel& planned, Frontend& frontend, const ConvertOptions& options,
                              CalibrationSamples given, const HoldBack& rule, const CalibrationOptions& calibration,
                              quantise::Options quantising, QuantMode mode, Diagnostics& diagnostics) {
   check_names(planned.plan, quantising.keep_float);
-  SplitSamples samples = run_segments(planned, loaded, options, std::move(given), rule, calibration);
+  SplitSamples samples = run_segments(planned, frontend, options, std::move(given), rule, calibration);
   quantising.target.is_of_whole = false;
   QuantisedPlan result;
   result.parts.is_whole = false;
@@ -290,7 +291,7 @@ QuantisedPlan quantise_split(PlannedModel& planned, const LoadedModel& loaded, c
   const bool is_any = std::any_of(result.parts.parts.begin(), result.parts.parts.end(),
                                   [](const quantise::QuantisedPart& part) { return part.report.has_value(); });
   if (!is_any) throw quantise::NothingToQuantise();
-  result.expected = expected_results(loaded, planned, samples.whole_held_back);
+  result.expected = expected_results(frontend.loaded(), planned, samples.whole_held_back);
   return result;
 }
 
@@ -364,7 +365,7 @@ std::string to_text(const quantise::Report& report, const std::string& prefix) {
 
 }  // namespace
 
-QuantisedPlan quantise_plan(PlannedModel& planned, const LoadedModel& loaded, const ConvertOptions& options,
+QuantisedPlan quantise_plan(PlannedModel& planned, Frontend& frontend, const ConvertOptions& options,
                             const CalibrationOptions& calibration, Diagnostics& diagnostics, Stages& stages) {
   check_can_quantise(planned, options);
   stages.begin("quantise");
@@ -378,10 +379,10 @@ QuantisedPlan quantise_plan(PlannedModel& planned, const LoadedModel& loaded, co
   if (calibration.reads_table()) {
     result = quantise_by_table(planned, calibration, models, quantising, mode, diagnostics);
   } else {
-    CalibrationSamples samples = read_calibration(calibration, planned.interface, loaded, diagnostics);
+    CalibrationSamples samples = read_calibration(calibration, planned.interface, frontend.loaded(), diagnostics);
     const std::string few_samples = few_samples_text(samples.size());
     if (!few_samples.empty()) diagnostics.warn(few_samples);
-    check_runs_on_samples(loaded, planned.interface, samples);
+    check_runs_on_samples(frontend.loaded(), planned.interface, samples);
     const CalibrationSamples first = first_of(samples, calibration);
     const std::vector<FedRange> fed = fed_ranges(samples, planned.interface);
     const HoldBack rule = hold_back_for(planned, samples.size(), calibration);
@@ -389,7 +390,7 @@ QuantisedPlan quantise_plan(PlannedModel& planned, const LoadedModel& loaded, co
       result.parts = quantise_whole(planned, std::move(samples), rule, quantising, mode);
       for (const std::string& warning : result.parts.parts[0].report->warnings) diagnostics.warn(warning);
     } else {
-      result = quantise_split(planned, loaded, options, std::move(samples), rule, calibration, quantising, mode,
+      result = quantise_split(planned, frontend, options, std::move(samples), rule, calibration, quantising, mode,
                               diagnostics);
     }
     result.parts.fed = fed;

@@ -5,10 +5,10 @@
 #include <string>
 
 #include "lib/base/diagnostics.h"
-#include "lib/converter/load/load.h"
 #include "lib/converter/options/calibration_options.h"
 #include "lib/converter/options/options.h"
 #include "lib/converter/options/stages.h"
+#include "lib/converter/partition/frontend.h"
 #include "lib/converter/partition/planned_model.h"
 #include "lib/converter/quantise/calibration_table.h"
 #include "lib/converter/quantise/whole_distance.h"
@@ -28,7 +28,7 @@ struct QuantisedPlan {
 // Changes the plan's models and its interface, as options.quant asks for; auto is nnapi. The segments of a partitioned
 // model take and give floats. Throws ConvertError: kUsage for a model that is quantised already, and as
 // read_calibration() and quantise::quantise() do.
-QuantisedPlan quantise_plan(PlannedModel& planned, const LoadedModel& loaded, const ConvertOptions& options,
+QuantisedPlan quantise_plan(PlannedModel& planned, Frontend& frontend, const ConvertOptions& options,
                             const CalibrationOptions& calibration, Diagnostics& diagnostics, Stages& stages);
 
 // Measures how far a partitioned model's results are from float.

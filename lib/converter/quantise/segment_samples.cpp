@@ -31,7 +31,7 @@ ReferenceRequest request_of(const PlanStep& step, const Segment& segment) {
   return request;
 }
 
-Reference reference_of(const PlannedModel& planned, const LoadedModel& loaded, const ConvertOptions& options) {
+Reference reference_of(const PlannedModel& planned, Frontend& frontend) {
   const std::vector<const ArgumentTree*> all = leaves(planned.model.arguments);
   if (!std::all_of(all.begin(), all.end(), [](const ArgumentTree* leaf) { return leaf->is_tensor(); })) {
     throw ConvertError(ExitCode::kNotConvertible,
@@ -43,13 +43,13 @@ Reference reference_of(const PlannedModel& planned, const LoadedModel& loaded, c
     const auto number = static_cast<size_t>(step->segment);
     requests[number] = request_of(*step, planned.plan.segments[number].segment);
   }
-  return {split_reference(loaded, options, planned.kept), requests};
+  return {frontend.reference(planned.kept), requests};
 }
 
 }  // namespace
 
-SegmentRuns::SegmentRuns(const PlannedModel& planned, const LoadedModel& loaded, const ConvertOptions& options)
-    : planned_(planned), reference_(reference_of(planned, loaded, options)), bytes_(planned.plan.segments.size(), 0) {}
+SegmentRuns::SegmentRuns(const PlannedModel& planned, Frontend& frontend)
+    : planned_(planned), reference_(reference_of(planned, frontend)), bytes_(planned.plan.segments.size(), 0) {}
 
 void SegmentRuns::add(const std::vector<at::Tensor>& sample, std::vector<SegmentSamples>& segments) {
   std::vector<std::vector<ReferenceValues>> runs;

@@ -3,8 +3,7 @@
 
 #include <vector>
 
-#include "lib/converter/load/load.h"
-#include "lib/converter/options/options.h"
+#include "lib/converter/partition/frontend.h"
 #include "lib/converter/partition/planned_model.h"
 #include "lib/converter/samples/calibration_samples.h"
 #include "lib/converter/samples/reference_values.h"
@@ -23,7 +22,7 @@ class SegmentRuns {
  public:
   // Keeps a reference to `planned`. Throws ConvertError (kNotConvertible) for a forward that takes arguments other than
   // tensors.
-  SegmentRuns(const PlannedModel& planned, const LoadedModel& loaded, const ConvertOptions& options);
+  SegmentRuns(const PlannedModel& planned, Frontend& frontend);
 
   // Runs the model and adds the calls of each segment to `segments`. Throws ConvertError (kNotConvertible) where the
   // model fails.

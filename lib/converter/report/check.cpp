@@ -143,14 +143,15 @@ namespace {
 // Converts the model, or the one method of it that it has in the place of forward.
 void check_loaded(CheckResult& result, LoadedModel loaded, const CheckRequest& request) {
   const ConvertOptions options = bind_arguments(loaded, request.options);
-  if (request.measure_loss) result.loss = measure_loss(loaded, options);
   // A copy keeps the weights in memory; only the other interfaces of a quantised model need them.
   std::optional<LoadedModel> original;
   if (request.explain_speed) original = loaded;
+  Frontend frontend = make_frontend(std::exchange(loaded, {}), options);
+  if (request.measure_loss) result.loss = measure_loss(frontend, options);
   try {
     // A method's module alone would lack the others.
-    result.conversion = result.method.empty() ? convert(std::exchange(loaded, {}), options, result.diagnostics)
-                                              : plan_conversion(loaded, options, result.diagnostics);
+    result.conversion = result.method.empty() ? convert(frontend, options, {}, result.diagnostics)
+                                              : plan_conversion(frontend, options, result.diagnostics);
     result.converts = true;
   } catch (const ConvertError& error) {
     if (error.exit_code() != ExitCode::kNotConvertible) throw;

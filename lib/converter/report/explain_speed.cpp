@@ -201,7 +201,8 @@ QuantFit fit_of(const LoadedModel& loaded, ConvertOptions options, QuantMode mod
   fit.mode = mode;
   Diagnostics diagnostics;
   try {
-    const Conversion conversion = plan_conversion(loaded, options, diagnostics);
+    Frontend frontend = make_frontend(loaded, options);
+    const Conversion conversion = plan_conversion(frontend, options, diagnostics);
     const Coverage coverage = coverage_of(conversion);
     fit.converts = true;
     fit.segments = coverage.segments;

@@ -37,10 +37,10 @@ NodeCounts counts_of(const Coverage& coverage) {
   return counts;
 }
 
-Coverage coverage_for(const LoadedModel& loaded, const ConvertOptions& options) {
+Coverage coverage_for(Frontend& frontend, const ConvertOptions& options) {
   Diagnostics diagnostics;
   try {
-    return coverage_of(plan_conversion(loaded, options, diagnostics));
+    return coverage_of(plan_conversion(frontend, options, diagnostics));
   } catch (const ConvertError& error) {
     if (error.exit_code() != ExitCode::kNotConvertible) throw;
     Coverage coverage;
@@ -60,7 +60,7 @@ ConvertOptions at_level(const ConvertOptions& options, int level) {
 }
 
 // A node of which a higher level refuses fewer: those that are left over are taken there.
-std::vector<LostNode> lost_nodes(const LoadedModel& loaded, const ConvertOptions& options, const TargetLoss& loss) {
+std::vector<LostNode> lost_nodes(Frontend& frontend, const ConvertOptions& options, const TargetLoss& loss) {
   const int highest = highest_level();
   std::vector<LostNode> lost;
   if (!loss.highest.converts) return lost;
@@ -75,7 +75,7 @@ std::vector<LostNode> lost_nodes(const LoadedModel& loaded, const ConvertOptions
   }
   if (lost.empty()) return lost;
   for (int level = highest - 1; level >= loss.feature_level + (loss.device.empty() ? 1 : 0); --level) {
-    const Coverage coverage = coverage_for(loaded, at_level(options, level));
+    const Coverage coverage = coverage_for(frontend, at_level(options, level));
     if (!coverage.converts) break;
     const NodeCounts refused = counts_of(coverage);
     for (LostNode& node : lost) {
@@ -132,16 +132,16 @@ bool TargetLoss::costs_parts() const {
          found.on_cpu.size() > highest.on_cpu.size();
 }
 
-TargetLoss measure_loss(const LoadedModel& loaded, const ConvertOptions& options) {
+TargetLoss measure_loss(Frontend& frontend, const ConvertOptions& options) {
   TargetLoss loss;
   loss.feature_level = options.target_level();
   if (options.device) loss.device = options.device->name();
   ConvertOptions quiet = options;
   quiet.on_stage = nullptr;
   quiet.on_dump = nullptr;
-  loss.found = coverage_for(loaded, quiet);
-  loss.highest = coverage_for(loaded, at_level(options, highest_level()));
-  loss.nodes = lost_nodes(loaded, options, loss);
+  loss.found = coverage_for(frontend, quiet);
+  loss.highest = coverage_for(frontend, at_level(options, highest_level()));
+  loss.nodes = lost_nodes(frontend, options, loss);
   return loss;
 }
 

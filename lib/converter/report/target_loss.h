@@ -45,7 +45,7 @@ struct TargetLoss {
 };
 
 // Plans the model for the target and for the highest level; if nodes are lost, also for each level between them.
-TargetLoss measure_loss(const LoadedModel& loaded, const ConvertOptions& options);
+TargetLoss measure_loss(Frontend& frontend, const ConvertOptions& options);
 
 // Returns a text for the terminal: one line, and one line for each kind of lost node.
 std::string to_text(const TargetLoss& loss);

@@ -100,8 +100,8 @@ bool is_packed(const torch::jit::Module& module) {
 
 // Returns the original's error; empty if the original runs, or if it can't run on this machine. A packed model is run
 // with PyTorch's own operators, as the converted one is.
-std::string reason_of_original(const LoadedModel& loaded, const InputTuple& inputs) {
-  std::optional<torch::jit::Module> module = copy_of(is_packed(loaded.module) ? frozen_module(loaded) : loaded.module);
+std::string reason_of_original(const LoadedModel& loaded, const torch::jit::Module& frozen, const InputTuple& inputs) {
+  std::optional<torch::jit::Module> module = copy_of(is_packed(loaded.module) ? frozen : loaded.module);
   if (!module) return "";
   try {
     const c10::InferenceMode guard;
@@ -122,7 +122,7 @@ void check_original_runs(const LoadedModel& loaded, const NormalisedModel& model
   for (const Values& values : values_to_try(types)) {
     const auto inputs = made_up_inputs(model, types, values);
     if (!inputs) return;
-    reason = reason_of_original(loaded, *inputs);
+    reason = reason_of_original(loaded, model.frozen, *inputs);
     if (reason.empty()) return;
   }
   std::string shapes;

@@ -75,7 +75,7 @@ Reference reference_of(const LoadedModel& original, const Conversion& conversion
                        const std::vector<Part>& parts) {
   Diagnostics ignored;
   NormalisedModel model =
-      conversion.is_whole ? normalise(original, {}, ignored) : split_reference(original, options, conversion.kept);
+      conversion.is_whole ? normalise(original, {}, ignored) : Frontend(original, options).reference(conversion.kept);
   std::vector<ReferenceRequest> requests;
   for (const Part& part : parts) requests.push_back(request_of(part, model));
   return {std::move(model), requests};

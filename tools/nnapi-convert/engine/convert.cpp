@@ -229,7 +229,8 @@ std::vector<TargetLoss> losses_of(const LoadedModel& loaded, const ConvertArgume
     LoadedModel view = as_forward(loaded, method);
     const ConvertOptions options =
         bind_arguments(view, options_of_method(loaded, arguments.methods, method, arguments.options));
-    losses.push_back(measure_loss(view, options));
+    Frontend frontend = make_frontend(std::move(view), options);
+    losses.push_back(measure_loss(frontend, options));
   }
   return losses;
 }
@@ -311,13 +312,13 @@ int convert_methods_and_write(const ConvertArguments& arguments, LoadedModel loa
 // `bound` is `loaded` with the arguments of `options`; each model of a package binds its own. LibTorch's modules have
 // no move: exchange lets go of them.
 Conversion convert_one_or_package(LoadedModel loaded, LoadedModel bound, const ConvertOptions& options,
-                                  const ConvertArguments& arguments, Diagnostics& diagnostics) {
-  if (arguments.package.empty()) {
-    loaded = {};
-    return convert(std::exchange(bound, {}), options, arguments.calibration, diagnostics);
-  }
-  bound = {};
-  return convert_package(std::exchange(loaded, {}), arguments, diagnostics);
+                                  const ConvertArguments& arguments, Findings& findings) {
+  if (arguments.package.empty()) loaded = {};
+  Frontend frontend = make_frontend(std::exchange(bound, {}), options, arguments.calibration);
+  if (arguments.has_target) findings.loss = measure_loss(frontend, for_planning(options, arguments.calibration));
+  if (arguments.package.empty()) return convert(frontend, options, arguments.calibration, findings.diagnostics);
+  frontend.release();
+  return convert_package(std::exchange(loaded, {}), arguments, findings.diagnostics);
 }
 
 // Converts and writes the output; with --verify, checks the result before the file takes its place.
@@ -335,9 +336,8 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
   // Copies the original only for the CPU counterpart: a copy keeps its weights in memory.
   std::optional<LoadedModel> original;
   if (!arguments.options.emit_cpu.empty()) original = bound;
-  if (arguments.has_target) findings.loss = measure_loss(bound, for_planning(options, arguments.calibration));
   Conversion conversion =
-      convert_one_or_package(std::exchange(loaded, {}), std::exchange(bound, {}), options, arguments, diagnostics);
+      convert_one_or_package(std::exchange(loaded, {}), std::exchange(bound, {}), options, arguments, findings);
   progress.show("write");
   Outputs outputs(arguments.output);
   const std::string converted = outputs.converted.path().string();

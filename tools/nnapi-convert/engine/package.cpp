@@ -141,8 +141,9 @@ Conversion convert_package(LoadedModel loaded, const ConvertArguments& arguments
       PackageMember& member = members.emplace_back();
       member.name = request.name;
       if (embeds_cpu_model(arguments.options.fallback)) member.original = model;
-      member.conversion =
-          convert(std::exchange(model, {}), options, calibration_of(request, arguments.calibration), own);
+      const CalibrationOptions calibration = calibration_of(request, arguments.calibration);
+      Frontend frontend = make_frontend(std::exchange(model, {}), options, calibration);
+      member.conversion = convert(frontend, options, calibration, own);
       const std::string refusal = quantisation_refusal(request, member.conversion);
       if (!refusal.empty()) throw ConvertError(ExitCode::kNotConvertible, refusal);
       add_new(own.warnings, diagnostics.warnings);
