@@ -5,6 +5,6 @@
 #include "lib/base/error.h"
 #include "lib/converter/convert.h"
 #include "lib/converter/load/load.h"
-#include "lib/converter/options/options.h"
 #include "lib/converter/report/report.h"
 #include "lib/converter/verify/verify.h"
+#include "lib/types/options.h"

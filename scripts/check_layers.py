@@ -1,13 +1,14 @@
 #!/usr/bin/python3
-"""Checks which folders of lib and tools include which, by the table in docs/architecture.md.
+"""Checks which folders of lib and tools include which, by the order and the laws in docs/architecture.md.
 
     check_layers.py [--root DIR]
 
 A unit is a header with its source (lib/base/dim.h and lib/base/dim.cpp). What has to hold:
-  - a folder includes only folders that its line of the table names;
-  - the table has a line for each folder, and each arrow of the table is used;
-  - no units, and no folders, include each other in a circle;
-  - no folder of lib/converter has more than 25 units.
+  - the order names each folder with sources once, the foundations first, and a folder includes only folders that stand
+    before it;
+  - no law is broken: "A: B, C" says that the folder A, or folders under A, include no folder but B and C;
+  - no units include each other in a circle;
+  - lib has at most 22 folders with sources.
 Exit code 1, and a line for each fault, where something doesn't hold.
 """
 import argparse
@@ -16,25 +17,34 @@ import pathlib
 import re
 import sys
 
-TABLE = pathlib.Path("docs/architecture.md")
-TABLE_FENCE = "```layers"
+PAGE = pathlib.Path("docs/architecture.md")
 ROOTS = ("lib", "tools")
-MOST_UNITS = 25
+MOST_FOLDERS = 22
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
 
-def read_table(text):
-    """Reads lines "folder: folder folder" into {folder: folders that it may include}."""
-    if text.count(TABLE_FENCE) != 1:
-        sys.exit(f"{TABLE}: one block that starts with {TABLE_FENCE} needed, {text.count(TABLE_FENCE)} found")
-    block = text.split(TABLE_FENCE + "\n")[1].split("```")[0]
-    table = {}
-    for line in block.splitlines():
+def read_block(text, name):
+    """Returns the lines of the block of the page that begins with ```name."""
+    fence = f"```{name}\n"
+    if text.count(fence) != 1:
+        sys.exit(f"{PAGE}: one block that starts with ```{name} needed, {text.count(fence)} found")
+    return text.split(fence)[1].split("```")[0].splitlines()
+
+
+def read_order(text):
+    """Returns the folders in their order. What stands behind two spaces says what a folder is for."""
+    return [line.split("  ")[0].strip() for line in read_block(text, "order") if line.strip()]
+
+
+def read_laws(text):
+    """Returns [(folder, folders that it may include)]."""
+    laws = []
+    for line in read_block(text, "laws"):
         folder, colon, allowed = line.partition(":")
-        if not colon or folder.strip() in table:
-            sys.exit(f"{TABLE}: {line!r}: needed is 'folder: folders', once for each folder")
-        table[folder.strip()] = allowed.split()
-    return table
+        if not colon:
+            sys.exit(f"{PAGE}: {line!r}: needed is 'folder: folders'")
+        laws.append((folder.strip(), [name.strip() for name in allowed.split(",") if name.strip()]))
+    return laws
 
 
 def sources(root):
@@ -77,34 +87,40 @@ def circles(arrows):
     return found
 
 
+def is_under(folder, parent):
+    return folder == parent or folder.startswith(parent + "/")
+
+
+def check_order(order, folders):
+    faults = [f"{PAGE}: {folder} stands twice in the order" for folder, n in collections.Counter(order).items() if n > 1]
+    for folder in sorted(folders ^ set(order)):
+        what = "not in the order" if folder in folders else "no folder with sources"
+        faults.append(f"{PAGE}: {folder} is {what}")
+    return faults
+
+
 def check(root):
-    table = read_table((root / TABLE).read_text(encoding="utf-8"))
-    faults = []
-    units, folders = collections.defaultdict(set), collections.defaultdict(set)
-    unit_counts = collections.defaultdict(set)
-    for file in sources(root):
-        unit_counts[str(file.parent)].add(file.stem)
+    text = (root / PAGE).read_text(encoding="utf-8")
+    order, laws = read_order(text), read_laws(text)
+    folders = {str(file.parent) for file in sources(root)}
+    faults = check_order(order, folders)
+    place = {folder: number for number, folder in enumerate(order)}
+    units = collections.defaultdict(set)
     for file, included in read_includes(root):
         if file.with_suffix("") != included.with_suffix(""):
             units[str(file.with_suffix(""))].add(str(included.with_suffix("")))
         here, there = str(file.parent), str(included.parent)
-        if here == there:
+        if here == there or here not in place or there not in place:
             continue
-        folders[here].add(there)
-        if there not in table.get(here, ()):
-            faults.append(f"{file}: includes {included}, and {TABLE} doesn't let {here} include {there}")
-    for folder in sorted(unit_counts.keys() ^ table.keys()):
-        what = "not in the table" if folder in unit_counts else "no folder with sources"
-        faults.append(f"{TABLE}: {folder} is {what}")
-    for folder, allowed in sorted(table.items()):
-        for other in allowed:
-            if folder in unit_counts and other not in folders[folder]:
-                faults.append(f"{TABLE}: {folder} may include {other}, and doesn't")
-    for kind, arrows in (("units", units), ("folders", folders), ("folders of the table", table)):
-        faults += [f"{kind} include each other in a circle: {', '.join(circle)}" for circle in circles(arrows)]
-    for folder, names in sorted(unit_counts.items()):
-        if folder.startswith("lib/converter") and len(names) > MOST_UNITS:
-            faults.append(f"{folder}: {len(names)} units, {MOST_UNITS} allowed")
+        if place[there] > place[here]:
+            faults.append(f"{file}: includes {included}, and {there} stands behind {here} in the order of {PAGE}")
+        for folder, allowed in laws:
+            if is_under(here, folder) and not any(is_under(there, each) for each in [folder, *allowed]):
+                faults.append(f"{file}: includes {included}, and {folder} may include {', '.join(allowed) or 'nothing'}")
+    faults += [f"units include each other in a circle: {', '.join(circle)}" for circle in circles(units)]
+    in_lib = sorted(folder for folder in folders if folder.startswith("lib/"))
+    if len(in_lib) > MOST_FOLDERS:
+        faults.append(f"lib has {len(in_lib)} folders with sources, at most {MOST_FOLDERS} allowed: {', '.join(in_lib)}")
     return faults
 
 

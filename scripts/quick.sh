@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds and tests what a change in these folders breaks first, in build/release: a few minutes in place of all that
 # scripts/test.sh does.
-#   scripts/quick.sh lib/converter/formulas testdata/ops
+#   scripts/quick.sh lib/ops testdata/ops
 set -euo pipefail
 # shellcheck source=scripts/steps.sh
 source "$(dirname "${BASH_SOURCE[0]}")/steps.sh"
@@ -24,14 +24,14 @@ add_folder() {
     lib/serialize/* | tests/serialize/*) add "buffer_test converter_test" '^buffer:|^converter/' ;;
     lib/host_runtime/* | tests/host_runtime/*) add "host_runtime_test host_level_test neuralnetworks" '^host_(runtime|level)_test' ;;
     lib/nnapi/* | tests/nnapi/*) add nnapi_test '^nnapi:' ;;
-    lib/quantise/* | lib/calibration/* | lib/converter/quantise/* | tests/quantise/*) add quantise_test '^quantise:' ;;
-    lib/ops/* | lib/converter/formulas/* | lib/converter/float32/* | testdata/ops/* | testdata/bad/* | tests/ops/*)
+    lib/quantise/* | lib/calibration/* | tests/quantise/*) add quantise_test '^quantise:' ;;
+    lib/ops/* | testdata/ops/* | testdata/bad/* | tests/ops/*)
       add "op_cases op_traits_test" '^bad$|^ops/[a-z_]+$' ;;
-    lib/converter/graph/* | lib/converter/infer/* | lib/converter/lower/* | lib/converter/normalise/*)
+    lib/converter/graph/* | lib/converter/frontend/* | lib/converter/plan/*)
       add "op_cases converter_test" '^bad$|^ops/[a-z_]+$|^converter/' ;;
-    lib/converter/exported/* | tests/exported/*) add "exported_test nnapi-convert" '^exported:|^cli_exported' ;;
+    lib/converter/load/* | tests/exported/*) add "exported_test nnapi-convert" '^exported:|^cli_exported' ;;
     lib/converter/* | tests/converter/*) add "converter_test nnapi-convert" '^converter/|^cli_partition_Limits' ;;
-    tools/nnapi-convert/* | lib/batch/* | lib/report_page/* | testdata/cli/*) add nnapi-convert '^cli_case_' ;;
+    tools/nnapi-convert/* | lib/report_page/* | testdata/cli/*) add nnapi-convert '^cli_case_' ;;
     *) complain "$1: no folder that this script knows; lib/..., tests/..., testdata/... or tools/nnapi-convert needed" ;;
   esac
 }
@@ -41,7 +41,7 @@ complain() {
   exit 2
 }
 
-(($# > 0)) || complain "folders needed, for example: scripts/quick.sh lib/converter/formulas"
+(($# > 0)) || complain "folders needed, for example: scripts/quick.sh lib/ops"
 for folder in "$@"; do add_folder "$folder"; done
 [[ -f build/release/build.ninja ]] || step "configure" cmake --preset release
 step "build" cmake --build --preset release --parallel "$(nproc)" --target "${targets[@]}"

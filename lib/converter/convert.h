@@ -7,10 +7,10 @@
 #include "lib/base/diagnostics.h"
 #include "lib/converter/emit/conversion.h"
 #include "lib/converter/emit/emit_methods.h"
+#include "lib/converter/frontend/frontend.h"
 #include "lib/converter/load/load.h"
-#include "lib/converter/options/calibration_options.h"
-#include "lib/converter/options/options.h"
-#include "lib/converter/partition/frontend.h"
+#include "lib/types/calibration_options.h"
+#include "lib/types/options.h"
 
 namespace nnapi_convert {
 

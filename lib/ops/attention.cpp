@@ -1,5 +1,5 @@
 // Scaled dot-product attention. Multi-head attention comes here in plain operations:
-// lib/converter/normalise/decompose.cpp.
+// lib/converter/frontend/decompose.cpp.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 

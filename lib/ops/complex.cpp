@@ -1,4 +1,4 @@
-// Operators that make or read complex numbers are formulas of the two parts (lib/converter/formulas/formulas.h).
+// Operators that make or read complex numbers are formulas of the two parts (lib/ops/formulas.h).
 // Joining the parts costs nothing if only such formulas read the result.
 #include "lib/ops/complex.h"
 #include "lib/ops/promotion.h"

@@ -8,7 +8,7 @@
 namespace nnapi_convert {
 
 // How it is shown that row i of a result depends on row i of the arguments alone.
-// lib/converter/infer/row_wise.cpp has the proof of each, for the arguments of a node.
+// lib/converter/frontend/row_wise.cpp has the proof of each, for the arguments of a node.
 enum class Rows : uint8_t {
   kUnstated,
   kUnproved,                 // there is no proof: rows may be mixed
@@ -33,7 +33,7 @@ enum class Rows : uint8_t {
   kPadded,
 };
 
-// How multiply-adds are counted. lib/converter/partition/node_cost.cpp has the formula of each.
+// How multiply-adds are counted. lib/converter/plan/node_cost.cpp has the formula of each.
 enum class Macs : uint8_t {
   kUnstated,
   kNone,             // no convolution, product of matrices, attention or recurrent layer
@@ -74,8 +74,8 @@ enum class Index : uint8_t {
   kClass,      // the first argument: below argument "num_classes"
 };
 
-// Where sizes of results come from that can't be told from the arguments' sizes. lib/converter/infer/runtime_sizes.cpp
-// types each.
+// Where sizes of results come from that can't be told from the arguments' sizes.
+// lib/converter/frontend/runtime_sizes.cpp types each.
 enum class ResultSizes : uint8_t {
   kNone,
   kKeptBoxes,         // of argument "dets" as many as values tell

@@ -1,4 +1,4 @@
-// Operators of our own that stand for compositions of PyTorch's; lib/converter/normalise/recognise.cpp finds those.
+// Operators of our own that stand for compositions of PyTorch's; lib/converter/frontend/recognise.cpp finds those.
 #include <fmt/format.h>
 
 #include "lib/ops/expression.h"

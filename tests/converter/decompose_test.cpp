@@ -1,5 +1,5 @@
 // Fused operations taken apart give what they give whole, on stock PyTorch.
-#include "lib/converter/normalise/decompose.h"
+#include "lib/converter/frontend/decompose.h"
 
 #include <ATen/ATen.h>
 #include <torch/csrc/jit/api/module.h>

@@ -1,6 +1,6 @@
 // Modules with late tensors are written as if all their weights were in memory.
 #include "lib/serialize/deferred_tensors.h"
-#include "lib/converter/libtorch/release.h"
+#include "lib/converter/graph/release.h"
 
 #include <ATen/ATen.h>
 #include <torch/csrc/jit/serialization/import.h>

@@ -1,5 +1,5 @@
 // Tests the warnings about effects that a model loses when NNAPI runs it whole.
-#include "lib/converter/normalise/dropped_effects.h"
+#include "lib/converter/frontend/dropped_effects.h"
 
 #include <torch/csrc/jit/api/function_impl.h>
 #include <torch/jit.h>

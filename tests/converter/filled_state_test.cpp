@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "lib/converter/frontend/normalise.h"
 #include "lib/converter/graph/node_reads.h"
-#include "lib/converter/normalise/normalise.h"
 #include "tests/converter/fixtures.h"
 
 namespace nnapi_convert {

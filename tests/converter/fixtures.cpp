@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "lib/converter/libtorch/quantised_engine.h"
+#include "lib/converter/graph/quantised_engine.h"
 #include "lib/converter/verify/verify.h"
 #include "tools/nnapi-convert/input_spec.h"
 

@@ -1,5 +1,5 @@
 // Tests that a front end serves several plans of a model: a graph is normalised once for all of them.
-#include "lib/converter/partition/frontend.h"
+#include "lib/converter/frontend/frontend.h"
 
 #include <ATen/ATen.h>
 

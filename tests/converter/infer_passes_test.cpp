@@ -1,5 +1,5 @@
 // The rewrites of inference, each alone on a graph in IR text; typing changes nothing.
-#include "lib/converter/infer/passes.h"
+#include "lib/converter/frontend/passes.h"
 
 #include <torch/csrc/jit/ir/irparser.h>
 
@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "lib/converter/infer/infer.h"
-#include "lib/converter/options/infer_passes.h"
+#include "lib/converter/frontend/infer.h"
+#include "lib/types/infer_passes.h"
 
 namespace nnapi_convert {
 namespace {

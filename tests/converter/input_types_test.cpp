@@ -1,9 +1,9 @@
 // The types of forward's inputs: from --input, from bundled inputs, from the weights; and each refusal.
-#include "lib/converter/infer/input_types.h"
+#include "lib/converter/frontend/input_types.h"
 
 #include <catch2/catch.hpp>
 
-#include "lib/converter/normalise/normalise.h"
+#include "lib/converter/frontend/normalise.h"
 #include "tests/converter/fixtures.h"
 
 namespace nnapi_convert {

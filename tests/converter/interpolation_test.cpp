@@ -1,7 +1,7 @@
 // Weights of interpolation are those of ATen's kernels, to the rounding of one weight: far into a large picture, a
 // source position that was computed in float is off by tens of millionths.
 #include "lib/ops/interpolation.h"
-#include "lib/converter/libtorch/release.h"
+#include "lib/converter/graph/release.h"
 
 #include <ATen/ATen.h>
 

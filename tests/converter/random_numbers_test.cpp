@@ -1,5 +1,5 @@
 // Operators that draw random numbers only if the model is trained.
-#include "lib/converter/libtorch/random_numbers.h"
+#include "lib/converter/graph/random_numbers.h"
 
 #include <torch/csrc/jit/ir/irparser.h>
 

@@ -1,12 +1,12 @@
 // Tests which steps of a float32 model are made to compute in float32, and which dtypes its results keep.
-#include "lib/converter/float32/reduced_steps.h"
+#include "lib/converter/frontend/reduced_steps.h"
 
 #include <ATen/ATen.h>
 
 #include <catch2/catch.hpp>
 
+#include "lib/converter/frontend/freeze.h"
 #include "lib/converter/graph/node_reads.h"
-#include "lib/converter/normalise/freeze.h"
 #include "tests/converter/fixtures.h"
 
 namespace nnapi_convert {

@@ -1,6 +1,6 @@
 // In-place operations become functional where nothing else sees the change. Graphs number their values in order of
 // appearance when they are parsed.
-#include "lib/converter/normalise/remove_inplace.h"
+#include "lib/converter/frontend/remove_inplace.h"
 
 #include <torch/csrc/jit/ir/irparser.h>
 

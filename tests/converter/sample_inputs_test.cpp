@@ -1,5 +1,5 @@
 // Random and bundled inputs.
-#include "lib/converter/samples/sample_inputs.h"
+#include "lib/converter/frontend/sample_inputs.h"
 
 #include <ATen/ATen.h>
 

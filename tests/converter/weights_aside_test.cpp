@@ -1,13 +1,13 @@
 // Tests which weights freezing doesn't see, and that they come back.
-#include "lib/converter/normalise/weights_aside.h"
+#include "lib/converter/frontend/weights_aside.h"
 
 #include <ATen/ATen.h>
 #include <torch/csrc/jit/passes/inliner.h>
 
 #include <catch2/catch.hpp>
 
+#include "lib/converter/frontend/freeze.h"
 #include "lib/converter/graph/node_reads.h"
-#include "lib/converter/normalise/freeze.h"
 #include "tests/converter/fixtures.h"
 
 namespace nnapi_convert {

@@ -1,5 +1,5 @@
 // The JSON of exported programs: what is read, and one sentence for what is not.
-#include "lib/converter/exported/export_json.h"
+#include "lib/converter/load/export_json.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -11,7 +11,7 @@
 #include "lib/base/error.h"
 #include "lib/converter/archive/archive_file.h"
 #include "lib/converter/archive/pickle.h"
-#include "lib/converter/exported/export_json.h"
+#include "lib/converter/load/export_json.h"
 
 namespace {
 

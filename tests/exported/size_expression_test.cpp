@@ -1,5 +1,5 @@
 // Sizes of exported programs: what follows from one for another.
-#include "lib/converter/exported/size_expression.h"
+#include "lib/converter/load/size_expression.h"
 
 #include <catch2/catch.hpp>
 

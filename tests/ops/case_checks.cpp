@@ -8,7 +8,7 @@
 
 #include "lib/base/error.h"
 #include "lib/converter/convert.h"
-#include "lib/converter/libtorch/quantised_engine.h"
+#include "lib/converter/graph/quantised_engine.h"
 #include "lib/nnapi/validate.h"
 #include "tests/ops/buffer_check.h"
 #include "tests/ops/case_module.h"

@@ -8,9 +8,9 @@
 
 #include <cmath>
 
-#include "lib/converter/libtorch/quantised_engine.h"
+#include "lib/converter/frontend/sample_inputs.h"
+#include "lib/converter/graph/quantised_engine.h"
 #include "lib/converter/load/newer_operators.h"
-#include "lib/converter/samples/sample_inputs.h"
 
 namespace nnapi_convert {
 namespace {

@@ -9,8 +9,8 @@
 #include <iostream>
 #include <stdexcept>
 
-#include "lib/converter/libtorch/quantised_engine.h"
-#include "lib/converter/libtorch/release.h"
+#include "lib/converter/graph/quantised_engine.h"
+#include "lib/converter/graph/release.h"
 #include "lib/converter/verify/verify.h"
 #include "tests/ops/case_checks.h"
 #include "tests/ops/case_module.h"

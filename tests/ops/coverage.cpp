@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "lib/converter/normalise/normalise.h"
+#include "lib/converter/frontend/normalise.h"
 #include "lib/ops/registry.h"
 #include "tests/ops/case_module.h"
 

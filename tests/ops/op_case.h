@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/converter/options/options.h"
+#include "lib/types/options.h"
 
 namespace nnapi_convert {
 

@@ -12,7 +12,7 @@
 #include <map>
 #include <regex>
 
-#include "lib/converter/libtorch/quantised_engine.h"
+#include "lib/converter/graph/quantised_engine.h"
 #include "lib/converter/verify/verify.h"
 #include "tests/ops/case_checks.h"
 #include "tests/ops/random_case.h"

@@ -17,8 +17,8 @@
 
 #include "lib/base/error.h"
 #include "lib/converter/convert.h"
-#include "lib/converter/formulas/formulas.h"
-#include "lib/converter/libtorch/quantised_engine.h"
+#include "lib/converter/graph/quantised_engine.h"
+#include "lib/ops/formulas.h"
 #include "lib/ops/registry.h"
 #include "tests/ops/torchvision_kernels.h"
 

@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "lib/converter/libtorch/androids_operators.h"
+#include "lib/converter/graph/androids_operators.h"
 #include "lib/ops/families.h"
 #include "lib/ops/registry.h"
 

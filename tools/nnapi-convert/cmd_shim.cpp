@@ -7,7 +7,7 @@
 #include "lib/base/counted.h"
 #include "lib/base/files_apart.h"
 #include "lib/base/folder.h"
-#include "lib/shim_files/shim_files.h"
+#include "lib/converter/emit/shim_files.h"
 #include "tools/nnapi-convert/command_line.h"
 #include "tools/nnapi-convert/commands.h"
 #include "tools/nnapi-convert/engine.h"

@@ -10,9 +10,9 @@
 #include <sstream>
 
 #include "lib/base/error.h"
-#include "lib/converter/options/infer_passes.h"
 #include "lib/nnapi/passes/optimise.h"
 #include "lib/nnapi/shipped_profiles.h"
+#include "lib/types/infer_passes.h"
 #include "tools/nnapi-convert/command_line.h"
 #include "tools/nnapi-convert/parsed_options.h"
 

@@ -7,7 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "lib/base/files_apart.h"
-#include "lib/batch/option_set.h"
+#include "tools/nnapi-convert/batch/option_set.h"
 #include "tools/nnapi-convert/commands.h"
 #include "tools/nnapi-convert/requests.h"
 

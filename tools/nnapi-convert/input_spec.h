@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "lib/converter/options/options.h"
+#include "lib/types/options.h"
 
 namespace nnapi_convert {
 

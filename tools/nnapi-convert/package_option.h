@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/converter/options/package_options.h"
+#include "lib/types/package_options.h"
 
 namespace nnapi_convert {
 

@@ -8,9 +8,9 @@
 
 #include "lib/base/error.h"
 #include "lib/base/split_text.h"
-#include "lib/converter/options/control_flow_options.h"
 #include "lib/nnapi/api_level.h"
 #include "lib/nnapi/shipped_profiles.h"
+#include "lib/types/control_flow_options.h"
 #include "tools/nnapi-convert/command_line.h"
 #include "tools/nnapi-convert/input_spec.h"
 #include "tools/nnapi-convert/package_option.h"

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "lib/converter/options/calibration_options.h"
-#include "lib/converter/options/options.h"
-#include "lib/converter/options/package_options.h"
 #include "lib/converter/verify/verify.h"
+#include "lib/types/calibration_options.h"
+#include "lib/types/options.h"
+#include "lib/types/package_options.h"
 
 namespace nnapi_convert {
 

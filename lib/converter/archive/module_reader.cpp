@@ -13,7 +13,7 @@
 #include "lib/converter/archive/mapped_memory.h"
 #include "lib/converter/archive/object_state.h"
 #include "lib/converter/archive/source_lines.h"
-#include "lib/converter/libtorch/upgraders.h"
+#include "lib/converter/graph/upgraders.h"
 
 namespace nnapi_convert {
 namespace {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "lib/converter/archive/float16_linears.h"
-#include "lib/converter/libtorch/quantised_engine.h"
+#include "lib/converter/graph/quantised_engine.h"
 
 namespace nnapi_convert {
 namespace {

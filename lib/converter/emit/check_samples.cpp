@@ -14,15 +14,15 @@
 #include <numeric>
 #include <optional>
 
-#include "lib/converter/emit/check_inputs.h"
 #include "lib/converter/emit/check_tolerance.h"
 #include "lib/converter/emit/emit_cpu.h"
+#include "lib/converter/frontend/arguments.h"
+#include "lib/converter/frontend/index_range.h"
 #include "lib/converter/graph/torch_error.h"
-#include "lib/converter/infer/index_range.h"
-#include "lib/converter/normalise/arguments.h"
 #include "lib/format/buffer_samples.h"
 #include "lib/nnapi/validate.h"
 #include "lib/ops/value_range.h"
+#include "lib/quantise/check_inputs.h"
 #include "lib/quantise/host_model.h"
 #include "lib/serialize/buffer_words.h"
 

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "lib/base/diagnostics.h"
-#include "lib/converter/options/options.h"
-#include "lib/converter/partition/frontend.h"
-#include "lib/converter/partition/planned_model.h"
+#include "lib/converter/frontend/frontend.h"
+#include "lib/converter/plan/planned_model.h"
 #include "lib/serialize/buffer_sample.h"
+#include "lib/types/options.h"
 
 namespace nnapi_convert {
 

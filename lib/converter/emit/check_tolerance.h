@@ -1,7 +1,7 @@
 // How far a device's outputs may be from TorchScript's before the shim takes the device for faulty.
 #pragma once
 
-#include "lib/converter/lower/nnapi_part.h"
+#include "lib/converter/plan/nnapi_part.h"
 
 namespace nnapi_convert {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "lib/converter/archive/archive_writer.h"
+#include "lib/converter/emit/shim_files.h"
 #include "lib/nnapi/validate.h"
-#include "lib/shim_files/shim_files.h"
 
 namespace nnapi_convert {
 namespace {

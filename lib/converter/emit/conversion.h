@@ -9,9 +9,8 @@
 #include <vector>
 
 #include "lib/converter/load/load.h"
-#include "lib/converter/options/options.h"
-#include "lib/converter/partition/model_graph.h"
-#include "lib/converter/partition/partition.h"
+#include "lib/converter/plan/model_graph.h"
+#include "lib/converter/plan/partition.h"
 #include "lib/quantise/quantised_parts.h"
 #include "lib/serialize/buffer_writer.h"
 #include "lib/serialize/deferred_tensors.h"
@@ -19,6 +18,7 @@
 #include "lib/serialize/module_interface.h"
 #include "lib/serialize/shim_buffer_writer.h"
 #include "lib/serialize/shim_index.h"
+#include "lib/types/options.h"
 
 namespace nnapi_convert {
 

@@ -8,10 +8,10 @@
 #include "lib/converter/emit/recorded_options.h"
 #include "lib/converter/emit/release_weights.h"
 #include "lib/converter/emit/segment_wiring.h"
+#include "lib/converter/frontend/argument_samples.h"
+#include "lib/converter/frontend/arguments.h"
+#include "lib/converter/frontend/sample_inputs.h"
 #include "lib/converter/graph/changed_attributes.h"
-#include "lib/converter/normalise/arguments.h"
-#include "lib/converter/samples/argument_samples.h"
-#include "lib/converter/samples/sample_inputs.h"
 #include "lib/nnapi/cost.h"
 
 namespace nnapi_convert {
@@ -49,7 +49,7 @@ struct Emitted {
 
 // Makes the module of a plan of one segment: that segment's module.
 void emit_whole(Emitted& emitted, PlannedModel& planned, Frontend& frontend, const ConvertOptions& options,
-                const BundledInputs& samples, Diagnostics& /*diagnostics*/, Stages& stages) {
+                const BundledInputs& samples, Stages& stages) {
   EmitRequest request{
       samples, cpu_fallback(frontend.loaded(), planned.interface, options.fallback), {}, emitted.checks[0]};
   if (emitted.place != nullptr) {
@@ -151,8 +151,11 @@ namespace {
 
 Conversion emit_plan(Emitted& emitted, PlannedModel& planned, Frontend& frontend, const ConvertOptions& options,
                      const BundledInputs& samples, Diagnostics& diagnostics, Stages& stages) {
-  const auto emit_kind = planned.plan.is_whole() ? emit_whole : emit_split;
-  emit_kind(emitted, planned, frontend, options, samples, diagnostics, stages);
+  if (planned.plan.is_whole()) {
+    emit_whole(emitted, planned, frontend, options, samples, stages);
+  } else {
+    emit_split(emitted, planned, frontend, options, samples, diagnostics, stages);
+  }
   Conversion result = describe(planned, options);
   result.module = std::move(emitted.module);
   result.late = std::move(emitted.late);

@@ -8,9 +8,9 @@
 #include "lib/base/diagnostics.h"
 #include "lib/converter/emit/conversion.h"
 #include "lib/converter/emit/partitioned_module.h"
-#include "lib/converter/options/stages.h"
-#include "lib/converter/partition/frontend.h"
-#include "lib/converter/partition/planned_model.h"
+#include "lib/converter/frontend/frontend.h"
+#include "lib/converter/plan/planned_model.h"
+#include "lib/types/stages.h"
 
 namespace nnapi_convert {
 

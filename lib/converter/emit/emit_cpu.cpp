@@ -4,8 +4,8 @@
 #include <torch/csrc/jit/passes/xnnpack_rewrite.h>
 
 #include "lib/converter/archive/archive_writer.h"
+#include "lib/converter/frontend/arguments.h"
 #include "lib/converter/load/newer_branches.h"
-#include "lib/converter/normalise/arguments.h"
 #include "lib/serialize/torchscript_emitter.h"
 
 namespace nnapi_convert {

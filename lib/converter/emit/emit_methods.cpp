@@ -10,9 +10,9 @@
 #include "lib/converter/emit/emit.h"
 #include "lib/converter/emit/kept_methods.h"
 #include "lib/converter/emit/partitioned_module.h"
+#include "lib/converter/emit/shim_files.h"
 #include "lib/converter/load/converted_file.h"
 #include "lib/serialize/metadata.h"
-#include "lib/shim_files/shim_files.h"
 
 namespace nnapi_convert {
 namespace {

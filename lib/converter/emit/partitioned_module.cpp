@@ -9,7 +9,7 @@
 #include "lib/converter/graph/glue.h"
 #include "lib/converter/graph/node_reads.h"
 #include "lib/converter/graph/traced_numbers.h"
-#include "lib/converter/partition/segment.h"
+#include "lib/converter/plan/segment.h"
 #include "lib/serialize/argument_source.h"
 #include "lib/serialize/class_copies.h"
 #include "lib/serialize/partitioned_source.h"

@@ -11,7 +11,7 @@
 
 #include "lib/converter/emit/kept_methods.h"
 #include "lib/converter/graph/changed_attributes.h"
-#include "lib/converter/partition/partition.h"
+#include "lib/converter/plan/partition.h"
 #include "lib/serialize/class_copies.h"
 #include "lib/serialize/emitted_class.h"
 

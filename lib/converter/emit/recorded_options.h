@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "lib/converter/load/converted_file.h"
-#include "lib/converter/options/options.h"
+#include "lib/types/options.h"
 
 namespace nnapi_convert {
 

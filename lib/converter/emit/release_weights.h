@@ -2,7 +2,7 @@
 #pragma once
 
 #include "lib/converter/load/load.h"
-#include "lib/converter/partition/partition.h"
+#include "lib/converter/plan/partition.h"
 
 namespace nnapi_convert {
 

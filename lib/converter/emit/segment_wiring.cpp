@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "lib/converter/normalise/arguments.h"
+#include "lib/converter/frontend/arguments.h"
 
 namespace nnapi_convert {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "lib/converter/partition/planned_model.h"
+#include "lib/converter/plan/planned_model.h"
 #include "lib/serialize/shim_index.h"
 
 namespace nnapi_convert {

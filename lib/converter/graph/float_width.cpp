@@ -15,7 +15,7 @@ bool is_reduced(at::ScalarType dtype) {
   return dtype == at::kHalf || dtype == at::kBFloat16;
 }
 
-// A model that also has float32 weights is one with steps in several dtypes (lib/converter/float32/reduced_steps.h).
+// A model that also has float32 weights is one with steps in several dtypes (lib/converter/frontend/reduced_steps.h).
 std::optional<at::ScalarType> float_width(const torch::jit::Module& module) {
   const auto is_float32 = [](const at::Tensor& tensor) {
     return tensor.defined() && tensor.numel() > 1 && tensor.scalar_type() == at::kFloat;

@@ -1,5 +1,5 @@
 // Finds models in float16, bfloat16 or float64. They are converted to float32
-// (lib/converter/float32/compute_in_float32.h).
+// (lib/converter/frontend/compute_in_float32.h).
 #pragma once
 
 #include <torch/csrc/jit/api/module.h>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "lib/base/diagnostics.h"
-#include "lib/converter/options/options.h"
+#include "lib/types/options.h"
 
 namespace nnapi_convert {
 

@@ -6,7 +6,7 @@
 #include "lib/base/error.h"
 #include "lib/converter/archive/module_reader.h"
 #include "lib/converter/graph/read_problem.h"
-#include "lib/converter/libtorch/silenced_warnings.h"
+#include "lib/converter/graph/silenced_warnings.h"
 #include "lib/converter/load/archive_check.h"
 #include "lib/converter/load/custom_operators.h"
 #include "lib/converter/load/file_kind.h"

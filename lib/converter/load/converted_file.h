@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "lib/converter/options/options.h"
 #include "lib/serialize/buffer_reader.h"
 #include "lib/serialize/metadata.h"
+#include "lib/types/options.h"
 
 namespace nnapi_convert {
 

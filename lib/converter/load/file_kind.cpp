@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lib/base/begins_with.h"
 #include "lib/base/error.h"
 #include "lib/converter/archive/archive_file.h"
 #include "lib/converter/load/pickle_outline.h"
@@ -42,10 +43,6 @@ std::string bytes_at(const nnapi_shim::ZipFile& file, uint64_t offset, uint64_t 
   std::string bytes(static_cast<size_t>(std::min(most, file.bytes - offset)), '\0');
   if (!nnapi_shim::read_at(file, offset, bytes.data(), bytes.size())) return {};
   return bytes;
-}
-
-bool begins_with(std::string_view text, std::string_view begin) {
-  return text.substr(0, begin.size()) == begin;
 }
 
 bool ends_with(std::string_view text, std::string_view end) {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "lib/base/diagnostics.h"
-#include "lib/converter/exported/load_exported.h"
 #include "lib/converter/graph/attribute_path.h"
+#include "lib/converter/load/load_exported.h"
 
 namespace nnapi_convert {
 

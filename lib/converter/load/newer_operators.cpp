@@ -14,9 +14,9 @@
 #include <stdexcept>
 #include <vector>
 
+#include "lib/converter/graph/androids_operators.h"
+#include "lib/converter/graph/changed_overload.h"
 #include "lib/converter/graph/node_reads.h"
-#include "lib/converter/libtorch/androids_operators.h"
-#include "lib/converter/libtorch/changed_overload.h"
 
 namespace nnapi_convert {
 namespace {

@@ -1,4 +1,5 @@
 #include "lib/converter/load/pickle_outline.h"
+#include "lib/base/begins_with.h"
 
 #include <algorithm>
 #include <memory>
@@ -22,10 +23,6 @@ using Ref = std::shared_ptr<Value>;
 
 Ref value_of(ValueKind kind, std::string text = {}) {
   return std::make_shared<Value>(Value{kind, std::move(text)});
-}
-
-bool begins_with(const std::string& text, std::string_view begin) {
-  return std::string_view(text).substr(0, begin.size()) == begin;
 }
 
 void set_item(Value& dict, const Value& key, const Value& value) {

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lib/converter/load/converted_file.h"
-#include "lib/converter/partition/model_graph.h"
+#include "lib/converter/plan/model_graph.h"
 
 namespace nnapi_convert {
 

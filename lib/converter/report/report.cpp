@@ -11,7 +11,7 @@
 #include "lib/base/counted.h"
 #include "lib/base/percent.h"
 #include "lib/base/refusal_groups.h"
-#include "lib/converter/partition/refused_model.h"
+#include "lib/converter/plan/refused_model.h"
 #include "lib/converter/report/calibration_json.h"
 #include "lib/converter/report/json_values.h"
 #include "lib/converter/report/mac_share.h"

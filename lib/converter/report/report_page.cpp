@@ -4,7 +4,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/json_text.h"
-#include "lib/report_page/report_page_files.h"
+#include "lib/converter/report/report_page_files.h"
 
 namespace nnapi_convert {
 namespace {

@@ -14,12 +14,12 @@
 #include "lib/calibration/file_bytes.h"
 #include "lib/calibration/numpy_file.h"
 #include "lib/calibration/picture_list.h"
-#include "lib/converter/exported/saved_tensors.h"
+#include "lib/converter/frontend/index_range.h"
+#include "lib/converter/frontend/sample_inputs.h"
 #include "lib/converter/graph/read_problem.h"
 #include "lib/converter/graph/torch_error.h"
-#include "lib/converter/infer/index_range.h"
+#include "lib/converter/load/saved_tensors.h"
 #include "lib/converter/samples/picture_samples.h"
-#include "lib/converter/samples/sample_inputs.h"
 #include "lib/converter/samples/sample_limits.h"
 
 namespace nnapi_convert {

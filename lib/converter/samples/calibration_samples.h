@@ -8,8 +8,8 @@
 #include "lib/base/diagnostics.h"
 #include "lib/base/fed_range.h"
 #include "lib/converter/load/load.h"
-#include "lib/converter/options/calibration_options.h"
 #include "lib/serialize/module_interface.h"
+#include "lib/types/calibration_options.h"
 
 namespace nnapi_convert {
 

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "lib/base/diagnostics.h"
-#include "lib/converter/options/calibration_options.h"
 #include "lib/serialize/module_interface.h"
+#include "lib/types/calibration_options.h"
 
 namespace nnapi_convert {
 

@@ -6,8 +6,8 @@
 
 #include <vector>
 
+#include "lib/converter/frontend/arguments.h"
 #include "lib/converter/load/converted_file.h"
-#include "lib/converter/normalise/arguments.h"
 #include "lib/converter/verify/verify_request.h"
 #include "lib/serialize/metadata.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "lib/base/held_back.h"
-#include "lib/converter/options/options.h"
+#include "lib/types/options.h"
 
 namespace nnapi_convert {
 

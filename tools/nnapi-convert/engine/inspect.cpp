@@ -8,7 +8,6 @@
 #include "lib/base/counted.h"
 #include "lib/base/error.h"
 #include "lib/base/json_text.h"
-#include "lib/converter/emit/recorded_calibration.h"
 #include "lib/converter/emit/recorded_options.h"
 #include "lib/converter/load/converted_file.h"
 #include "lib/converter/report/converted_graph.h"
@@ -16,6 +15,7 @@
 #include "lib/format/buffer_format.h"
 #include "lib/format/buffer_format_v2.h"
 #include "lib/format/operation_table.h"
+#include "lib/quantise/recorded_calibration.h"
 #include "tools/nnapi-convert/engine/functions.h"
 
 namespace nnapi_convert {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "lib/converter/formulas/formulas.h"
+#include "lib/ops/formulas.h"
 #include "lib/ops/registry.h"
 #include "tools/nnapi-convert/engine/functions.h"
 

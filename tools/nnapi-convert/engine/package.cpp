@@ -9,7 +9,7 @@
 #include "lib/base/error.h"
 #include "lib/converter/convert.h"
 #include "lib/converter/emit/package.h"
-#include "lib/converter/normalise/bound_arguments.h"
+#include "lib/converter/frontend/bound_arguments.h"
 
 namespace nnapi_convert {
 namespace {

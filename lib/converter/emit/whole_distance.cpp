@@ -1,0 +1,128 @@
+#include "lib/converter/emit/whole_distance.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <torch/csrc/jit/serialization/import.h>
+
+#include <cstring>
+#include <filesystem>
+
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+#include "lib/base/host_library.h"
+#include "lib/converter/emit/conversion.h"
+#include "lib/converter/graph/torch_error.h"
+#include "lib/quantise/distance.h"
+#include "lib/quantise/slices.h"
+
+namespace nnapi_convert {
+namespace {
+
+bool same_sizes(const std::vector<at::Tensor>& a, const std::vector<at::Tensor>& b) {
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i].sizes() != b[i].sizes()) return false;
+  }
+  return true;
+}
+
+std::vector<quantise::Bytes> bytes_of(const std::vector<at::Tensor>& tensors) {
+  std::vector<quantise::Bytes> result;
+  for (const at::Tensor& tensor : tensors) {
+    quantise::Bytes& bytes = result.emplace_back(tensor.nbytes());
+    if (!bytes.empty()) std::memcpy(bytes.data(), tensor.data_ptr(), bytes.size());
+  }
+  return result;
+}
+
+// A model whose outputs are float tensors like these.
+nnapi::Model model_of(const std::vector<at::Tensor>& tensors) {
+  nnapi::Model model;
+  for (const at::Tensor& tensor : tensors) {
+    nnapi::Operand operand;
+    for (const int64_t size : tensor.sizes()) operand.dims.emplace_back(size);
+    model.outputs.push_back({model.add(std::move(operand))});
+  }
+  return model;
+}
+
+// The module as a phone would load it.
+torch::jit::Module loaded_again(const Conversion& conversion) {
+  const PendingFile file(std::filesystem::temp_directory_path() / "calibrated.pt");
+  write_conversion(conversion, file.path().string());
+  return torch::jit::load(file.path().string());
+}
+
+struct WholeDistance {
+  // Nothing where a result has another size than the original's.
+  std::optional<quantise::Distance> distance = {};
+  std::vector<std::string> warnings = {};  // of slices of the results that lost their values
+};
+
+WholeDistance whole_distance(const Conversion& conversion, const ExpectedResults& expected) {
+  load_host_library();
+  torch::jit::Module module = loaded_again(conversion);
+  quantise::Results floats, found;
+  for (size_t i = 0; i < expected.inputs.size(); ++i) {
+    std::vector<at::Tensor> results;
+    try {
+      results = float_results(module, expected.inputs[i]);
+    } catch (const std::exception& error) {
+      throw ConvertError(
+          ExitCode::kVerificationFailed,
+          fmt::format("calibration: the quantised model doesn't run on the host's NNAPI: {}", torch_reason(error)));
+    }
+    if (!same_sizes(results, expected.results[i]) || !same_sizes(results, expected.results[0])) return {};
+    floats.push_back(bytes_of(expected.results[i]));
+    found.push_back(bytes_of(results));
+  }
+  if (found.empty() || found[0].empty()) return {};
+  const nnapi::Model model = model_of(expected.results[0]);
+  return {quantise::distance(model, floats, found),
+          quantise::warnings_of_slices({model, floats, found}, [](const quantise::Cut&) -> std::string {
+            return "--min-snr leaves the operations float that cost most, and --keep-float those that it names";
+          })};
+}
+
+// Of a partitioned model: segments that each keep to a drop don't prove that the model does.
+void check_drop(const QuantisedPlan& quantised) {
+  const std::optional<double>& drop = quantised.recorded.max_drop;
+  if (!drop) return;
+  const std::optional<quantise::Distance>& distance = quantised.parts.distance;
+  if (!distance) {
+    throw ConvertError(ExitCode::kNotConvertible,
+                       "--max-drop: the model's results have other sizes than the float model's, so that their top-1 "
+                       "can't be compared: use --min-snr");
+  }
+  quantise::Distance same = *distance;
+  same.top1 = 1;
+  same.rows = same.fewest_rows;
+  same.proven_top1 = quantise::top1_interval(same).lowest;
+  quantise::check_provable({*drop}, same, quantised.parts.held_back_samples);
+  if (quantise::holds({*drop}, *distance)) return;
+  throw ConvertError(
+      ExitCode::kNotConvertible,
+      fmt::format("--max-drop {:g}%: each segment keeps to it, but of the model's results {:.1f}% have the float "
+                  "model's top-1, of which {:.1f}% are proven: ask for less, or use --min-snr",
+                  100 * *drop, 100 * distance->top1, 100 * distance->proven_top1));
+}
+
+}  // namespace
+
+void measure_whole(const Conversion& conversion, QuantisedPlan& quantised, Diagnostics& diagnostics) {
+  constexpr double kFar = 10;
+  if (!quantised.expected.inputs.empty()) {
+    const WholeDistance whole = whole_distance(conversion, quantised.expected);
+    quantised.parts.distance = whole.distance;
+    check_drop(quantised);
+    for (const std::string& warning : whole.warnings) diagnostics.warn(warning);
+  }
+  const std::optional<quantise::Distance>& distance = quantised.parts.distance;
+  if (!distance || distance->is_of_integers || distance->snr_db >= kFar) return;
+  diagnostics.warn(
+      fmt::format("the quantised model is far from the float one: SNR {:.1f} dB; --min-snr leaves the "
+                  "operations float that lose most",
+                  distance->snr_db));
+}
+
+}  // namespace nnapi_convert

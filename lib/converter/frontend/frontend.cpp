@@ -1,0 +1,197 @@
+#include "lib/converter/frontend/frontend.h"
+
+#include <fmt/format.h>
+#include <torch/csrc/jit/passes/dead_code_elimination.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "lib/converter/frontend/arguments.h"
+#include "lib/converter/frontend/byte_inputs.h"
+#include "lib/converter/frontend/input_types.h"
+#include "lib/converter/frontend/normalise.h"
+#include "lib/converter/frontend/original_run.h"
+#include "lib/converter/frontend/recognise.h"
+#include "lib/converter/frontend/sample_inputs.h"
+#include "lib/converter/frontend/sample_rows.h"
+#include "lib/converter/load/newer_branches.h"
+#include "lib/types/stages.h"
+
+namespace nnapi_convert {
+namespace {
+
+// The tensors of the example in the file, if it has one and its arguments are built as forward's.
+ExampleTensors example_tensors(const NormalisedModel& model, const LoadedModel& loaded) {
+  if (loaded.example() == nullptr) return {};
+  const TypeSource source = loaded.bundled_inputs.empty() ? TypeSource::kTrace : TypeSource::kBundledInputs;
+  InputTuple example = *loaded.example();
+  if (model.arguments.empty()) return {example, source};  // tensors alone
+  for (size_t i = 0; i < example.size() && i < model.arguments.size(); ++i) {
+    const auto bound = loaded.bound.find(model.arguments[i].name);
+    if (bound != loaded.bound.end()) example[i] = bound->second;
+  }
+  const auto values = take_apart(model.arguments, example);
+  if (!values) return {};
+  ExampleTensors result{{}, source};
+  const std::vector<const ArgumentTree*> all = leaves(model.arguments);
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (all[i]->is_tensor()) result.tensors.push_back((*values)[i]);
+  }
+  return result;
+}
+
+// Says which sizes and dtypes are those of the trace.
+void warn_of_traced_inputs(const TypedModel& typed, Diagnostics& diagnostics) {
+  std::string inputs;
+  for (size_t i = 0; i < typed.original_inputs.size(); ++i) {
+    if (typed.input_sources[i] != TypeSource::kTrace) continue;
+    inputs += fmt::format("{}{} {}", inputs.empty() ? "" : ", ", typed.model.input_names[i],
+                          to_text(typed.original_inputs[i]));
+  }
+  if (inputs.empty()) return;
+  diagnostics.warn(
+      fmt::format("the inputs have the sizes and dtypes that the model was traced with: {}; --input gives "
+                  "others",
+                  inputs));
+}
+
+// Returns the bundled inputs, with tensors converted to the dtypes of the graph's inputs.
+std::vector<InputTuple> samples_for(const std::vector<TensorType>& inputs, const LoadedModel& loaded) {
+  std::vector<InputTuple> samples = loaded.bundled_inputs;
+  for (InputTuple& sample : samples) {
+    for (size_t i = 0; i < sample.size() && i < inputs.size(); ++i) {
+      if (sample[i].isTensor()) sample[i] = to_interface(sample[i].toTensor(), inputs[i]);
+    }
+  }
+  return samples;
+}
+
+}  // namespace
+
+std::vector<TensorType> graph_inputs(const TypedModel& typed) {
+  std::vector<TensorType> types;
+  for (const InputBoundary& input : typed.boundaries.value().inputs) types.push_back(input.type);
+  return types;
+}
+
+std::vector<TensorType> output_types(const NormalisedModel& normalised, const TypeMap& types) {
+  std::vector<TensorType> result;
+  for (const auto* output : normalised.outputs) {
+    const TensorType* type = tensor_type_of(output, types);
+    result.push_back(type == nullptr ? TensorType{} : *type);
+  }
+  return result;
+}
+
+Frontend::Frontend(LoadedModel loaded, ConvertOptions options)
+    : loaded_(std::move(loaded)), options_(std::move(options)) {}
+
+const FrozenModule& Frontend::frozen() {
+  if (!frozen_) frozen_ = frozen_module(loaded_);
+  return *frozen_;
+}
+
+TypedModel Frontend::type(const TypeRequest& request, Diagnostics& diagnostics) {
+  const bool is_whole = request.run_by == RunBy::kNnapi;
+  ConvertOptions told = options_;
+  if (!is_whole) {  // the stages of the whole graph were reported
+    told.on_stage = nullptr;
+    told.on_dump = nullptr;
+  }
+  Stages stages(told);
+  InferOptions how = infer_options(told);
+  how.kept = request.kept;
+  if (!is_whole) {  // numbers stay numbers where the CPU runs parts of the graph
+    how.keeps_numbers = true;
+    how.control_flow = ControlFlow::kRefuse;
+  }
+  stages.begin("normalise");
+  TypedModel typed;
+  const NormaliseOptions normalising{request.run_by, names_of(options_.inputs),
+                                     options_.fallback == Fallback::kPartition};
+  ++normalisations_;
+  NormalisedModel& model = typed.model = normalise(loaded_, frozen(), normalising, diagnostics);
+  stages.end([&] { return to_text(model, {}); });
+
+  stages.begin("infer");
+  InputTypes inputs = input_types(model, example_tensors(model, loaded_), options_.inputs, options_.pixels);
+  typed.original_inputs = std::move(inputs.types);
+  typed.input_sources = std::move(inputs.sources);
+  warn_of_traced_inputs(typed, diagnostics);
+  typed.inferred = infer(model, typed.original_inputs, how);
+  check_newer_operators(*model.graph);
+  raise_for_newer_operators(*model.graph);
+  check_original_runs(loaded_, model, typed.original_inputs, typed.inferred);
+  if (request.recognises && recognise(model, typed.inferred.types)) {
+    typed.inferred = infer(model, typed.original_inputs, how);
+  }
+  for (const Warning& warning : model.warnings) diagnostics.warn(warning);
+  if (is_whole && !typed.inferred.refusals.empty()) return typed;
+  if (!is_whole) find_outputs(model);
+  typed.original_outputs = output_types(model, typed.inferred.types);
+  typed.boundaries = apply_quant_mode(model, typed.original_inputs, typed.inferred.types, options_.quant, diagnostics);
+  if (hand_over_bytes(model, typed.inferred.types, *typed.boundaries)) typed.boundaries->is_edited = true;
+  if (typed.boundaries->is_edited) typed.inferred = infer(model, graph_inputs(typed), how);
+  stages.end([&] { return to_text(model, typed.inferred.types); });
+  return typed;
+}
+
+const TypedModel& Frontend::whole(Diagnostics& diagnostics) {
+  if (!whole_ && !whole_error_) {
+    try {
+      whole_ = type({RunBy::kNnapi}, of_whole_);
+    } catch (...) {
+      whole_error_ = std::current_exception();
+    }
+  }
+  for (const Warning& warning : of_whole_.warnings) diagnostics.warn(warning);
+  if (whole_error_) std::rethrow_exception(whole_error_);
+  return *whole_;
+}
+
+std::shared_ptr<DividedModel> Frontend::divided(bool recognises, const Composites& kept, Diagnostics& diagnostics) {
+  auto found = std::find_if(divided_.begin(), divided_.end(),
+                            [&](const Divided& each) { return each.recognises == recognises && each.kept == kept; });
+  if (found == divided_.end()) {
+    Diagnostics own;
+    auto divided = std::make_shared<DividedModel>();
+    try {
+      divided->typed = type({RunBy::kNnapiAndCpu, recognises, kept}, own);
+    } catch (...) {
+      for (const Warning& warning : own.warnings) diagnostics.warn(warning);
+      throw;
+    }
+    TypedModel& typed = divided->typed;
+    torch::jit::EliminateDeadCode(typed.model.graph);  // removes size nodes that constants replaced
+    const bool keeps_state = !typed.model.graph->inputs()[0]->uses().empty();
+    if (takes_tensors_only(typed.model.arguments) && !keeps_state) {
+      divided->samples = samples_for(graph_inputs(typed), loaded_);
+    }
+    count_in_samples(typed.model, divided->samples, typed.inferred);
+    divided->kept_for_order = keep_memory_order(typed.model, typed.inferred, own);
+    divided->warnings = std::move(own.warnings);
+    divided_.push_back({recognises, kept, std::move(divided)});
+    found = std::prev(divided_.end());
+  }
+  for (const Warning& warning : found->model->warnings) diagnostics.warn(warning);
+  return found->model;
+}
+
+NormalisedModel Frontend::reference(const Composites& kept) {
+  Diagnostics ignored;
+  return type({RunBy::kNnapiAndCpu, false, kept}, ignored).model;
+}
+
+IndexRanges Frontend::index_ranges(const std::vector<std::string>& names, const std::vector<TensorType>& types) {
+  return nnapi_convert::index_ranges(loaded_, names, types, frozen_ ? &*frozen_ : nullptr);
+}
+
+void Frontend::release() {
+  loaded_.module = torch::jit::Module();
+  frozen_.reset();
+  whole_.reset();
+  divided_.clear();
+}
+
+}  // namespace nnapi_convert

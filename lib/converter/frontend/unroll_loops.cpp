@@ -1,0 +1,114 @@
+#include "lib/converter/frontend/unroll_loops.h"
+
+#include <fmt/format.h>
+#include <torch/csrc/jit/ir/constants.h>
+#include <torch/csrc/jit/passes/loop_unrolling.h>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "lib/base/error.h"
+#include "lib/converter/graph/node_reads.h"
+
+namespace nnapi_convert {
+namespace {
+
+using torch::jit::Block;
+using torch::jit::Graph;
+using torch::jit::Node;
+using torch::jit::Value;
+
+bool is_true(const Value* value) {
+  const auto constant = torch::jit::toIValue(value);
+  return constant && constant->isBool() && constant->toBool();
+}
+
+std::optional<int64_t> known_rounds(const Node& node) {
+  if (node.kind() != c10::prim::Loop || !is_counted(node)) return std::nullopt;
+  const auto rounds = torch::jit::toIValue(node.input(0));
+  return rounds && rounds->isInt() ? std::optional(rounds->toInt()) : std::nullopt;
+}
+
+int64_t limited(int64_t size) {
+  return std::min(size, kMostUnrolledNodes + 1);
+}
+
+int64_t size_of(const Node& node, int64_t (*written_out)(int64_t rounds));
+
+int64_t size_of(const Block& block, int64_t (*written_out)(int64_t rounds)) {
+  int64_t size = 0;
+  for (const Node* node : block.nodes()) size = limited(size + size_of(*node, written_out));
+  return size;
+}
+
+// The nodes of a node and its blocks, with loops of known rounds written out as often as `written_out` says; a number
+// above kMostUnrolledNodes stands for all such.
+int64_t size_of(const Node& node, int64_t (*written_out)(int64_t rounds)) {
+  int64_t size = 0;
+  for (const Block* block : node.blocks()) size = limited(size + size_of(*block, written_out));
+  if (const auto rounds = known_rounds(node)) size = limited(limited(written_out(*rounds)) * size);
+  return limited(size + 1);
+}
+
+int64_t all_rounds(int64_t rounds) {
+  return std::max<int64_t>(0, rounds);
+}
+
+// Returns how many copies of the body one call of LibTorch's unrolling makes.
+int64_t rounds_at_once(int64_t rounds) {
+  constexpr int64_t kWhole = 64, kPart = 8;
+  return rounds < kWhole ? all_rounds(rounds) : kPart + 1;
+}
+
+bool is_too_large(const Graph& graph) {
+  return size_of(*graph.block(), all_rounds) > kMostUnrolledNodes;
+}
+
+// Python runs no round of range(-1); LibTorch would write out 2^64 - 1.
+void drop_negative_rounds(Graph& graph) {
+  std::vector<Node*> loops;
+  for_each_node(graph, [&](Node& node) {
+    if (known_rounds(node).value_or(0) < 0) loops.push_back(&node);
+  });
+  for (Node* loop : loops) {
+    torch::jit::WithInsertPoint before(loop);
+    loop->replaceInput(0, graph.insertConstant(int64_t{0}));
+  }
+}
+
+}  // namespace
+
+bool is_counted(const Node& loop) {
+  return is_true(loop.input(1)) && is_true(loop.blocks()[0]->outputs()[0]);
+}
+
+void count_rounds(Node& loop, int64_t rounds) {
+  Graph& graph = *loop.owningGraph();
+  torch::jit::WithInsertPoint before(&loop);
+  Value* goes_on = graph.insertConstant(true);
+  loop.replaceInput(0, graph.insertConstant(rounds));
+  loop.replaceInput(1, goes_on);
+  loop.blocks()[0]->return_node()->replaceInput(0, goes_on);
+}
+
+bool is_too_long(const Node& node) {
+  return known_rounds(node) && is_too_large(*node.owningGraph());
+}
+
+void check_nested_loops(const Graph& graph) {
+  if (size_of(*graph.block(), rounds_at_once) <= kMostUnrolledNodes) return;
+  throw ConvertError(
+      ExitCode::kNotConvertible,
+      fmt::format("forward has loops in loops of more than {} operations when they are written out; make "
+                  "them shorter, or their numbers of rounds arguments of forward",
+                  kMostUnrolledNodes));
+}
+
+bool unroll_loops(std::shared_ptr<Graph>& graph) {
+  drop_negative_rounds(*graph);
+  if (is_too_large(*graph)) return false;
+  return torch::jit::UnrollConstantLoops(graph);
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,25 @@
+// Arguments of nodes as values of a graph, of the types that operators of TorchScript take.
+#pragma once
+
+#include <ATen/core/function_schema.h>
+
+#include "lib/converter/load/export_node.h"
+
+namespace nnapi_convert {
+
+// `argument` as it is: a constant, a list or a value of the scope.
+torch::jit::Value* value_of(torch::jit::Graph& graph, const nlohmann::json& argument, const ExportScope& scope);
+
+// The same as what the parameter of an operator takes: an integer is a float for a parameter that is one.
+torch::jit::Value* value_for(torch::jit::Graph& graph, const nlohmann::json& argument, const c10::Argument& parameter,
+                             const ExportScope& scope);
+
+// Returns the value of an output of `graph_json`. A tensor that the graph states to be float16 or bfloat16 is cast:
+// inside torch.autocast the operators themselves don't say so.
+torch::jit::Value* output_of(torch::jit::Graph& graph, const nlohmann::json& graph_json, const nlohmann::json& output,
+                             const ExportScope& scope);
+
+// The values that `graph_json` gives.
+TorchValues outputs_of(torch::jit::Graph& graph, const nlohmann::json& graph_json, const ExportScope& scope);
+
+}  // namespace nnapi_convert

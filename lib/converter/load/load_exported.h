@@ -1,0 +1,50 @@
+// Reads exported programs (.pt2), what torch.export.save wrote, as TorchScript modules.
+#pragma once
+
+#include <ATen/core/ivalue.h>
+#include <torch/csrc/jit/api/module.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lib/base/diagnostics.h"
+#include "lib/converter/load/fixed_value.h"
+#include "lib/converter/load/size_expression.h"
+
+namespace nnapi_convert {
+
+// A tensor that forward takes, as the program states it.
+struct ExportedTensor {
+  struct Size {
+    std::optional<int64_t> number;                  // nullopt: any size in the range
+    std::optional<SizeExpression> expression = {};  // sizes of one symbol depend on each other
+    int64_t min = 0;
+    std::optional<int64_t> max = {};
+    int64_t example = 1;  // a size that the program takes
+  };
+  std::string path;  // as --input names it: "x", "pair[0]", "boxes[left]"
+  c10::ScalarType dtype;
+  std::vector<Size> sizes;
+};
+
+// An integer that forward takes, on which sizes may depend.
+struct ExportedNumber {
+  std::string path;
+  ExportedTensor::Size value;
+};
+
+struct ExportedModel {
+  torch::jit::Module module;
+  std::vector<std::vector<c10::IValue>> samples;  // arguments of forward: those that the file stores, if any
+  std::vector<ExportedTensor> tensors;            // that forward takes, in the order of its arguments' leaves
+  std::vector<ExportedNumber> numbers;            // that forward takes
+  std::vector<FixedValue> fixed;                  // that forward takes, but that decide nothing: the program has them
+  bool is_dynamically_quantised = false;          // its module is the float model of the rounded weights
+};
+
+// The operators that its programs have must be declared before. Throws ConvertError: kBadFile for what is damaged,
+// kNotConvertible for what has no form in TorchScript.
+ExportedModel load_exported(const std::string& path, Diagnostics& diagnostics);
+
+}  // namespace nnapi_convert

@@ -1,0 +1,35 @@
+// Tensors in an archive: records that are mapped from the file, and what torch.save pickled.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/ivalue.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "lib/converter/archive/archive_file.h"
+#include "lib/converter/load/tensor_meta.h"
+
+namespace nnapi_convert {
+
+// The record's bytes as a storage: mapped from the file where it is large and aligned, read otherwise. Throws
+// ConvertError (kBadFile) for a record that isn't stored as it is.
+c10::Storage storage_of(const ArchiveFile& archive, const nnapi_shim::ZipRecord& record);
+
+// A tensor that lies so in the storage. Throws ConvertError (kBadFile) where it lies outside.
+at::Tensor tensor_in(const c10::Storage& storage, c10::ScalarType dtype, const std::vector<int64_t>& sizes,
+                     const std::vector<int64_t>& strides, int64_t offset, const std::string& name);
+at::Tensor tensor_in(const c10::Storage& storage, const TensorMeta& meta, const std::string& name);
+
+// What torch.save wrote as a record of `archive`: tensors, numbers, strings, and tuples, lists and dicts of them.
+// Throws ConvertError (kBadFile) for anything else.
+c10::IValue load_saved(const ArchiveFile& archive, const std::string& path, const nnapi_shim::ZipRecord& record);
+
+// The same of a file by itself.
+c10::IValue load_saved(const std::string& path);
+
+// A record's bytes, checked by its checksum.
+std::string checked_bytes(const ArchiveFile& archive, const nnapi_shim::ZipRecord& record);
+
+}  // namespace nnapi_convert

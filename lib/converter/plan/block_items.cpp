@@ -1,0 +1,95 @@
+#include "lib/converter/plan/block_items.h"
+
+#include <algorithm>
+#include <set>
+
+#include "lib/base/error.h"
+
+namespace nnapi_convert {
+namespace {
+
+// Returns the first step that an item may have after item `first`, in step `step`, which it needs.
+int step_after(const PartitionItem& first, int step, const PartitionItem& item) {
+  const bool are_on_nnapi = !first.reason && !item.reason;
+  return are_on_nnapi && first.rows != item.rows ? step + 1 : step;
+}
+
+}  // namespace
+
+void BlockItems::keep_float32(const std::set<std::string>& values) {
+  const auto makes_one = [&](const torch::jit::Node* node) {
+    return std::any_of(node->outputs().begin(), node->outputs().end(),
+                       [&](const torch::jit::Value* value) { return values.count(value->debugName()) != 0; });
+  };
+  for (PartitionItem& item : items_) {
+    item.keeps_float32 = std::any_of(item.nodes.begin(), item.nodes.end(), makes_one);
+    any_keeps_float32_ = any_keeps_float32_ || item.keeps_float32;
+  }
+}
+
+bool BlockItems::fits(const PartitionItem& item, int step) const {
+  if (item.reason) return step % 2 != 0;
+  if (!any_keeps_float32_) return step % 2 == 0;
+  return step % 4 == (item.keeps_float32 ? 2 : 0);
+}
+
+void BlockItems::place() {
+  steps_.clear();
+  std::vector<int> steps(items_.size());
+  for (size_t i = 0; i < items_.size(); ++i) {
+    const bool is_nnapi = !items_[i].reason;
+    int step = is_nnapi ? 0 : -1;
+    std::vector<size_t> needs = items_[i].needs;
+    if (!is_nnapi) needs.insert(needs.end(), items_[i].number_needs.begin(), items_[i].number_needs.end());
+    for (const size_t need : needs) step = std::max(step, step_after(items_[need], steps[need], items_[i]));
+    while (!fits(items_[i], step)) ++step;  // ends: one of four numbers fits
+    steps[i] = step;
+    steps_[{step, is_nnapi ? items_[i].rows : std::nullopt}].push_back(i);
+  }
+}
+
+std::vector<torch::jit::Node*> BlockItems::nodes_of(const StepMembers& members) const {
+  std::vector<torch::jit::Node*> nodes;
+  for (const size_t member : members)
+    nodes.insert(nodes.end(), items_[member].nodes.begin(), items_[member].nodes.end());
+  return nodes;
+}
+
+int64_t BlockItems::macs_of(const StepMembers& members) const {
+  Count sum = 0;
+  for (const size_t member : members) sum += items_[member].macs.value_or(0);
+  return sum.value_or_most();
+}
+
+size_t BlockItems::uncounted_of(const StepMembers& members) const {
+  return static_cast<size_t>(
+      std::count_if(members.begin(), members.end(), [&](size_t member) { return !items_[member].macs.is_known(); }));
+}
+
+size_t BlockItems::products_of(const StepMembers& members) const {
+  return static_cast<size_t>(
+      std::count_if(members.begin(), members.end(), [&](size_t member) { return items_[member].multiplies(); }));
+}
+
+bool BlockItems::is_pinned(const StepMembers& members) const {
+  return std::any_of(members.begin(), members.end(), [&](size_t member) { return items_[member].is_pinned; });
+}
+
+StepMembers BlockItems::refused_members(const StepMembers& members, const std::set<std::string>& sources) const {
+  StepMembers result;
+  for (const size_t member : members) {
+    const bool is_refused = sources.count(source_of(*items_[member].nodes[0])) != 0;
+    if (is_refused && !items_[member].is_pinned) result.push_back(member);
+  }
+  return result.empty() ? members : result;
+}
+
+void BlockItems::keep_on_cpu(const StepMembers& members, const std::string& why) {
+  for (const size_t member : members) {
+    PartitionItem& item = items_[member];
+    if (item.is_pinned) throw ConvertError(ExitCode::kNotConvertible, why);
+    item.reason = Refusal{source_of(*item.nodes[0]), item.nodes[0]->kind().toQualString(), why, "", ""};
+  }
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,255 @@
+#include "lib/converter/plan/nnapi_part.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lib/base/counted.h"
+#include "lib/base/error.h"
+#include "lib/format/operation_table.h"
+#include "lib/nnapi/api_level.h"
+#include "lib/nnapi/dump.h"
+#include "lib/nnapi/passes/elementwise.h"
+#include "lib/nnapi/passes/optimise.h"
+#include "lib/nnapi/validate.h"
+#include "lib/serialize/shim_emitter.h"
+#include "lib/serialize/torchscript_emitter.h"
+#include "lib/shim/torch_binding.h"
+
+namespace nnapi_convert {
+namespace {
+
+bool has_images(const nnapi::Model& model) {
+  const auto is_image_operation = [](const nnapi::Operation& operation) {
+    return operation.code == OperationCode::CONV_2D || operation.code == OperationCode::DEPTHWISE_CONV_2D ||
+           operation.code == OperationCode::GROUPED_CONV_2D;
+  };
+  const std::vector<const nnapi::Model*> models = nnapi::with_subgraphs(model);
+  return std::any_of(models.begin(), models.end(), [&](const nnapi::Model* each) {
+    return std::any_of(each->operations.begin(), each->operations.end(), is_image_operation);
+  });
+}
+
+bool keeps_axes(OperationCode code) {
+  return nnapi::is_elementwise(code) || code == OperationCode::SLICE || code == OperationCode::STRIDED_SLICE ||
+         code == OperationCode::GATHER;
+}
+
+// Returns whether all that reads the operand, of rank 4, are TRANSPOSEs from N,H,W,C to N,C,H,W, perhaps after
+// elementwise operations and those that take a part.
+bool is_read_as_nhwc(const nnapi::Model& model, nnapi::OperandId id) {
+  bool any = false;
+  for (const nnapi::Operation& operation : model.operations) {
+    if (std::count(operation.inputs.begin(), operation.inputs.end(), id) == 0) continue;
+    any = true;
+    if (keeps_axes(operation.code)) {
+      const bool is_image = model.at(operation.outputs[0]).dims.size() == 4;
+      if (!is_image || !is_read_as_nhwc(model, operation.outputs[0])) return false;
+      continue;
+    }
+    if (operation.code != OperationCode::TRANSPOSE) return false;
+    const Dims* order = model.at(operation.inputs[1]).ints();
+    if (order == nullptr || *order != Dims{0, 3, 1, 2}) return false;
+  }
+  return any;
+}
+
+void check_nhwc_inputs(const ModuleInterface& interface, const std::set<int>& numbers) {
+  for (const int number : numbers) {
+    if (number < 0 || static_cast<size_t>(number) >= interface.inputs.size()) {
+      throw ConvertError(ExitCode::kUsage, fmt::format("--nhwc={}: forward has {}, counted from 0", number,
+                                                       counted(interface.inputs.size(), "input")));
+    }
+    const InterfaceInput& input = interface.inputs[static_cast<size_t>(number)];
+    if (input.type.rank() != 4) {
+      throw ConvertError(ExitCode::kUsage, fmt::format("--nhwc={}: input {} has rank {}, 4 needed", number, input.name,
+                                                       input.type.rank()));
+    }
+  }
+}
+
+void apply_layout_choice(NnapiPart& part, const LayoutChoice& layout, Diagnostics& diagnostics) {
+  check_nhwc_inputs(part.interface, layout.nhwc_inputs);
+  for (nnapi::Boundary& input : part.model.inputs) {
+    const bool is_image = part.interface.inputs[input.argument].type.rank() == 4;
+    const bool is_chosen = layout.nhwc_inputs.empty() ? is_image && !is_read_as_nhwc(part.model, input.operand)
+                                                      : layout.nhwc_inputs.count(static_cast<int>(input.argument)) != 0;
+    input.nhwc = layout.nhwc && is_chosen && is_image;
+  }
+  if (!layout.is_explicit && has_images(part.model)) {
+    diagnostics.warn("inputs stay in NCHW, which drivers run slower or not at all; use --nhwc, or --nchw to keep NCHW");
+  }
+}
+
+nnapi::OptimiseOptions optimise_options(const NnapiPart& part, const ConvertOptions& options) {
+  nnapi::OptimiseOptions result;
+  result.half_precision = part.is_relaxed(options);
+  result.nhwc = options.layout.nhwc;
+  result.feature_level = options.target_level();
+  result.device = options.device.get();
+  result.disabled = options.disabled_passes;
+  if (options.on_dump) {
+    result.on_pass = [&options](const std::string& pass, const nnapi::Model& model) {
+      options.on_dump(pass, nnapi::to_text(model));
+    };
+  }
+  return result;
+}
+
+// True if the CPU quantises or dequantises around NNAPI.
+bool quantises_on_cpu(const ModuleInterface& interface) {
+  return std::any_of(interface.inputs.begin(), interface.inputs.end(),
+                     [](const InterfaceInput& input) { return input.quantize.has_value(); }) ||
+         std::any_of(interface.outputs.begin(), interface.outputs.end(),
+                     [](const InterfaceOutput& output) { return output.dequantize; });
+}
+
+// Returns one line for each refusal: "device dsp doesn't take CONV_2D from model.py:12: the filter has to be constant".
+std::string device_message(const nnapi::DeviceProfile& device, const std::vector<nnapi::DeviceRefusal>& refusals,
+                           bool with_sources) {
+  std::vector<std::string> lines;
+  for (const nnapi::DeviceRefusal& refusal : refusals) {
+    const std::string source = with_sources && !refusal.source.empty() ? " from " + refusal.source : "";
+    std::string line = fmt::format("{}{}: {}", name_of(refusal.code), source, refusal.reason);
+    if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(std::move(line));
+  }
+  return fmt::format("device {} doesn't take {}", device.name(), fmt::join(lines, "\n  "));
+}
+
+// Why the device takes no sum of floats; empty if it takes them.
+std::string reason_against_floats(const nnapi::DeviceProfile& device) {
+  nnapi::Model model;
+  nnapi::Builder builder(model);
+  const nnapi::Operand type = {OperandCode::TENSOR_FLOAT32, {Dim(1), Dim(4)}, 0, 0, {}};
+  const nnapi::OperandId x = builder.variable(type);
+  model.inputs.push_back({x});
+  model.outputs.push_back({builder.add(OperationCode::ADD, {x, x, builder.int32(0)}, type)});
+  const std::vector<nnapi::DeviceRefusal> refusals = device.refusals(model);
+  return refusals.empty() ? "" : refusals[0].reason;
+}
+
+std::optional<SegmentRefusal> device_refusal(const nnapi::Model& model, const ConvertOptions& options) {
+  if (!options.device) return std::nullopt;
+  std::vector<nnapi::DeviceRefusal> refusals = options.device->refusals(model);
+  if (options.is_quantised_later && !refusals.empty()) {
+    const std::string reason = reason_against_floats(*options.device);
+    refusals.erase(std::remove_if(refusals.begin(), refusals.end(),
+                                  [&](const nnapi::DeviceRefusal& refusal) { return refusal.reason == reason; }),
+                   refusals.end());
+  }
+  if (refusals.empty()) return std::nullopt;
+  std::set<std::string> sources;
+  for (const nnapi::DeviceRefusal& refused : refusals) sources.insert(refused.source);
+  SegmentRefusal refusal{device_message(*options.device, refusals, true)};
+  refusal.device = std::move(refusals);
+  refusal.refused_sources = std::move(sources);
+  return refusal;
+}
+
+// The first line of a refusal by NNAPI's rules: the cause, and what to do.
+std::string violated_level(const nnapi::Model& model, const ConvertOptions& options) {
+  const int feature_level = options.target_level();
+  if (feature_level < kLevelOfNchw && !options.layout.nhwc && has_images(model)) {
+    return fmt::format("NNAPI has no NCHW at feature level {}: use --nhwc, or level {}", feature_level, kLevelOfNchw);
+  }
+  const int required = nnapi::required_feature_level(model);
+  const std::string broken = fmt::format("NNAPI can't run it at feature level {}", feature_level);
+  if (options.device && options.device->feature_level() < required) {
+    return fmt::format("{}, that of device {}", broken, options.device->name());
+  }
+  const bool is_valid_there = required > feature_level && nnapi::violations(model, required).empty();
+  return is_valid_there ? fmt::format("{}; use --feature-level {}", broken, required) : broken;
+}
+
+}  // namespace
+
+std::string reason_of(const SegmentRefusal& refusal, const ConvertOptions& options) {
+  return refusal.device.empty() ? refusal.reason : device_message(*options.device, refusal.device, false);
+}
+
+std::optional<SegmentRefusal> refusal_of(const NnapiPart& part, const ConvertOptions& options) {
+  const int feature_level = options.target_level();
+  if (part.model.operations.empty()) {
+    return SegmentRefusal{quantises_on_cpu(part.interface)
+                              ? "nothing is left for NNAPI to run: the CPU quantises and dequantises; use --quant nnapi"
+                              : "nothing is left for NNAPI to run: forward returns its inputs or constants, unchanged"};
+  }
+  const std::vector<nnapi::Violation> violations = nnapi::violations(part.model, feature_level);
+  if (violations.empty()) return device_refusal(part.model, options);
+  SegmentRefusal refusal{violated_level(part.model, options)};
+  for (const std::string& line : nnapi::summary_of(violations)) refusal.reason += "\n  " + line;
+  for (const nnapi::Violation& violation : violations) refusal.refused_sources.insert(violation.source);
+  return refusal;
+}
+
+namespace {
+
+EmittedPart emit_for_pytorch(NnapiPart& part, const ConvertOptions& options, const EmitRequest& request,
+                             DeferredTensors& late, Stages& stages) {
+  stages.begin("serialize");
+  EmittedPart result;
+  result.serialized = write_buffer(part.model);
+  result.buffer_bytes = 4 * result.serialized.words.size();
+  for (const nnapi::Constant& constant : result.serialized.buffers) result.weight_bytes += constant.byte_count();
+  stages.end([&] { return to_text(result.serialized); });
+
+  stages.begin("emit");
+  const ModuleRequest module{part.model,         result.serialized,        part.interface,
+                             options.preference, part.is_relaxed(options), request.bundled_inputs,
+                             request.place,      request.shares_weights};
+  result.module = build_module(module, late);
+  stages.end([&] { return source_of(module); });
+  return result;
+}
+
+ShimBufferRequest shim_request(const NnapiPart& part, const ConvertOptions& options,
+                               const std::vector<BufferSample>& samples) {
+  ShimBufferRequest request{part.model};
+  for (const InterfaceInput& input : part.interface.inputs) {
+    request.arguments.push_back(input.type.dims);
+    request.names.push_back(input.name);
+  }
+  request.feature_level = nnapi::required_feature_level(part.model);
+  request.preference = options.preference;
+  request.relax_fp16 = part.is_relaxed(options);
+  request.keeps_names = !options.strip_names;
+  request.samples = samples;
+  return request;
+}
+
+EmittedPart emit_for_shim(NnapiPart& part, const ConvertOptions& options, const EmitRequest& request,
+                          DeferredTensors& late, Stages& stages) {
+  stages.begin("serialize");
+  EmittedPart result;
+  result.shim = std::make_shared<ShimBuffer>(write_shim_buffer(shim_request(part, options, request.samples)));
+  result.buffer_bytes = 4 * result.shim->words.size();
+  result.weight_bytes = result.shim->weight_bytes;
+  stages.end([&] { return to_text(*result.shim); });
+
+  stages.begin("emit");
+  const ShimModuleRequest module{part.model,  part.interface,         nnapi_shim::make_compilation,
+                                 request.cpu, request.bundled_inputs, request.place};
+  result.module = build_shim_module(module, result.shim, late);
+  stages.end([&] { return source_of(module); });
+  return result;
+}
+
+}  // namespace
+
+Target target_of(const ConvertOptions& options) {
+  const bool is_shim = options.runtime == Runtime::kShim;
+  return {options.target_level(), is_shim, is_shim, options.tanh_gelu, options.device.get()};
+}
+
+void optimise_part(NnapiPart& part, const ConvertOptions& options, Diagnostics& diagnostics) {
+  apply_layout_choice(part, options.layout, diagnostics);
+  nnapi::optimise(part.model, optimise_options(part, options));
+}
+
+EmittedPart emit_part(NnapiPart& part, const ConvertOptions& options, const EmitRequest& request, DeferredTensors& late,
+                      Stages& stages) {
+  return options.runtime == Runtime::kShim ? emit_for_shim(part, options, request, late, stages)
+                                           : emit_for_pytorch(part, options, request, late, stages);
+}
+
+}  // namespace nnapi_convert

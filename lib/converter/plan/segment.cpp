@@ -1,0 +1,239 @@
+#include "lib/converter/plan/segment.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "lib/base/error.h"
+#include "lib/converter/frontend/cpu_reason.h"
+#include "lib/converter/frontend/frontend.h"
+#include "lib/converter/frontend/infer.h"
+#include "lib/converter/frontend/quant_mode.h"
+#include "lib/converter/frontend/row_wise.h"
+#include "lib/converter/graph/glue.h"
+#include "lib/converter/plan/interface.h"
+#include "lib/converter/plan/lower.h"
+#include "lib/nnapi/dump.h"
+#include "lib/ops/value_range.h"
+
+namespace nnapi_convert {
+namespace {
+
+using torch::jit::Graph;
+using torch::jit::Node;
+using torch::jit::Value;
+
+// Returns the node's source line; if it has none, the line of a node that reads its output.
+std::string line_of(const Node& node) {
+  std::string where = source_of(node);
+  for (const Value* output : node.outputs()) {
+    for (const torch::jit::Use& use : output->uses()) {
+      if (where.empty()) where = source_of(*use.user);
+    }
+  }
+  return where;
+}
+
+// Returns the name of a node for messages.
+std::string name_of_origin(const Node& node) {
+  if (node.kind() == c10::prim::Loop) return "the loop";
+  if (node.kind() == c10::prim::If) return "the branch";
+  return node.kind().toQualString();
+}
+
+// Returns a valid Python name that no local variable of the emitted source has: "x3_features_0".
+std::string argument_name(const Value& value, size_t number) {
+  std::string name = fmt::format("x{}_", number);
+  for (const char letter : value.debugName()) name += std::isalnum(static_cast<unsigned char>(letter)) ? letter : '_';
+  return name;
+}
+
+class Extraction {
+ public:
+  Extraction(const std::vector<Node*>& nodes, const TypeMap& types, const std::optional<SegmentRows>& rows)
+      : nodes_(nodes), types_(types), inside_(nodes.begin(), nodes.end()) {
+    segment_.model.graph = std::make_shared<Graph>();
+    segment_.rows = rows;
+  }
+
+  Segment run() {
+    for (Node* node : nodes_) copy(*node);
+    for (const auto& [original, value] : values_) segment_.names[value->debugName()] = original->debugName();
+    for (Node* node : nodes_) {
+      for (Value* output : node->outputs()) {
+        if (leaves(*output)) add_output(output);
+      }
+    }
+    make_return();
+    return std::move(segment_);
+  }
+
+ private:
+  Graph& graph() { return *segment_.model.graph; }
+
+  void copy(Node& node) {
+    for (Value* input : node.inputs()) map(input);
+    Node* clone = graph().insertNode(graph().createClone(&node, [this](Value* value) { return values_.at(value); }));
+    for (size_t i = 0; i < node.outputs().size(); ++i) values_[node.output(i)] = clone->output(i);
+  }
+
+  void map(Value* value) {
+    if (values_.count(value) != 0) return;
+    if (value->node()->kind() == c10::prim::Constant || is_glue(*value->node())) {
+      copy(*value->node());
+    } else if (const auto numbers = numbers_of_one_call(*value)) {
+      values_[value] = graph().insertConstant(*numbers);
+    } else {
+      add_input(value);
+    }
+  }
+
+  // Replaces the size of the rows by the number of rows in one call; other open sizes stay.
+  Dims in_one_call(const Dims& dims) const {
+    Dims result = dims;
+    for (Dim& dim : result) {
+      const std::set<OpenSize> sizes = open_sizes_in(dim);
+      if (!segment_.rows || sizes != std::set<OpenSize>{segment_.rows->size}) continue;
+      dim = dim.evaluate([this](int, int) { return segment_.rows->per_call; });
+    }
+    return result;
+  }
+
+  // Returns numbers computed from the number of rows, for the rows of one call; nothing for other values.
+  std::optional<c10::IValue> numbers_of_one_call(const Value& value) const {
+    const auto found = types_.find(&value);
+    const Dims* numbers = found == types_.end() ? nullptr : std::get_if<Dims>(&found->second);
+    if (numbers == nullptr) return std::nullopt;
+    const Dims fixed = in_one_call(*numbers);
+    return all_fixed(fixed) ? std::optional<c10::IValue>(sizes_constant(value, fixed_values(fixed))) : std::nullopt;
+  }
+
+  TensorType type_of(const Value& value, const char* what) const {
+    const TensorType* type = tensor_type_of(&value, types_);
+    if (type != nullptr && has_operand_code(type->dtype)) {
+      const TensorType result = type->with_dims(in_one_call(type->dims));
+      if (all_fixed(result.dims)) return result;
+    }
+    if (types_.count(&value) == 0) refuse_unknown(value, what);
+    throw ConvertError(
+        ExitCode::kNotConvertible,
+        fmt::format("{} {}", what,
+                    type == nullptr          ? "is a list"
+                    : !all_fixed(type->dims) ? "has a size that depends on values"
+                                             : fmt::format("is {}, and NNAPI has no such dtype", to_text(*type))));
+  }
+
+  // Throws an error that names the operator after which the value's type is unknown.
+  [[noreturn]] void refuse_unknown(const Value& value, const char* what) const {
+    const Node* end = inside_.count(value.node()) != 0 ? nullptr : where_types_end(value, types_);
+    if (end != nullptr) {
+      throw UnknownType(fmt::format("the shape of {} is known only when the model runs: it depends on {}", what,
+                                    name_of_origin(*end)),
+                        line_of(*end));
+    }
+    throw ConvertError(ExitCode::kNotConvertible,
+                       fmt::format("the shape of {} is known only when the model runs", what));
+  }
+
+  void add_input(Value* value) {
+    segment_.input_types.push_back(type_of(*value, "its input"));
+    segment_.input_row_axes.push_back(row_axis_of(*value));
+    Value* input = graph().addInput();
+    input->setType(c10::TensorType::get());
+    values_[value] = input;
+    if (const auto range = integer_range(*value, types_)) note_range(*input, *range);
+    segment_.model.inputs.push_back(input);
+    segment_.model.input_names.push_back(argument_name(*value, segment_.inputs.size()));
+    segment_.inputs.push_back(value);
+  }
+
+  std::optional<size_t> row_axis_of(const Value& value) const {
+    if (!segment_.rows) return std::nullopt;
+    return row_axis(std::get<TensorType>(types_.at(&value)), segment_.rows->size);
+  }
+
+  // True if a node outside the segment reads the value, directly or in a list, tuple or dict.
+  bool leaves(const Value& value) const {
+    const auto& uses = value.uses();
+    return std::any_of(uses.begin(), uses.end(), [&](const torch::jit::Use& use) {
+      if (inside_.count(use.user) != 0) return false;
+      return !is_glue(*use.user) || leaves(*use.user->output());
+    });
+  }
+
+  void add_output(Value* value) {
+    segment_.output_types.push_back(type_of(*value, "its result"));
+    segment_.output_row_axes.push_back(row_axis_of(*value));
+    segment_.outputs.push_back(value);
+    segment_.model.outputs.push_back(values_.at(value));
+  }
+
+  void make_return() {
+    NormalisedModel& model = segment_.model;
+    for (Value* output : model.outputs) graph().registerOutput(output);
+    if (model.outputs.size() == 1) return;
+    model.return_tree.kind = ReturnTree::Kind::kTuple;
+    for (size_t i = 0; i < model.outputs.size(); ++i) {
+      ReturnTree element;
+      element.tensor = i;
+      model.return_tree.elements.push_back(element);
+    }
+  }
+
+  const std::vector<Node*>& nodes_;
+  const TypeMap& types_;
+  std::unordered_set<const Node*> inside_;
+  std::unordered_map<const Value*, Value*> values_;
+  Segment segment_;
+};
+
+Offer refused(std::vector<Refusal> nodes) {
+  std::string reason = nodes[0].message();
+  return {{}, SegmentRefusal{std::move(reason), std::move(nodes)}};
+}
+
+// Returns boundaries without quantising and dequantising.
+QuantBoundaries plain_boundaries(const Segment& segment) {
+  QuantBoundaries boundaries;
+  for (const TensorType& type : segment.input_types) boundaries.inputs.push_back({type, std::nullopt});
+  boundaries.outputs.resize(segment.outputs.size());
+  return boundaries;
+}
+
+// Returns the options without the input numbers of --nhwc, as these refer to inputs of the whole model.
+ConvertOptions options_for_segment(const ConvertOptions& options) {
+  ConvertOptions result = options;
+  result.layout.nhwc_inputs.clear();
+  return result;
+}
+
+}  // namespace
+
+Segment extract_segment(const std::vector<Node*>& nodes, const TypeMap& types, const std::optional<SegmentRows>& rows) {
+  return Extraction(nodes, types, rows).run();
+}
+
+Offer lower_segment(Segment& segment, const ConvertOptions& options, Diagnostics& diagnostics) {
+  InferredTypes inferred = infer(segment.model, segment.input_types, infer_options(options));
+  if (!inferred.refusals.empty()) return refused(std::move(inferred.refusals));
+  LoweredModel lowered = lower(segment.model, segment.input_types, inferred.types, target_of(options), diagnostics);
+  if (!lowered.refusals.empty()) return refused(std::move(lowered.refusals));
+  const std::vector<TensorType> outputs = output_types(segment.model, inferred.types);
+  NnapiPart part;
+  part.interface =
+      make_interface(segment.model, plain_boundaries(segment), lowered, segment.input_types, outputs, outputs);
+  part.interface.owns_outputs = true;
+  part.model = std::move(lowered.model);
+  for (nnapi::Operand& operand : part.model.operands) {
+    const auto name = segment.names.find(operand.name);
+    // What stands for an operator of the model has values that the model's graph has not.
+    operand.name = name == segment.names.end() ? "" : name->second;
+  }
+  optimise_part(part, options_for_segment(options), diagnostics);
+  return {std::move(part), std::nullopt};
+}
+
+}  // namespace nnapi_convert

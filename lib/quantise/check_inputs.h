@@ -1,0 +1,65 @@
+// Makes the inputs of the samples by which a file checks a device.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <optional>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "lib/converter/frontend/index_range.h"
+#include "lib/converter/plan/nnapi_part.h"
+#include "lib/quantise/host_model.h"
+#include "lib/serialize/buffer_sample.h"
+
+namespace nnapi_convert {
+
+// A reason why a segment has no samples.
+class NoSample : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// What is known of the indices that each argument holds.
+
+// Returns the dtype of the elements that NNAPI takes and gives. Throws NoSample for one that samples can't have.
+at::ScalarType element_type(const nnapi::Operand& operand);
+// Returns the elements as bytes.
+std::vector<uint8_t> check_bytes(const at::Tensor& tensor);
+// Returns the caller's tensor as NNAPI's operand holds it: type, rank and order of axes.
+at::Tensor to_physical(at::Tensor tensor, const nnapi::Operand& operand, const nnapi::Boundary& boundary);
+
+// The inputs of one sample of a part, as the buffer and as forward's caller have them.
+class CheckInputs {
+ public:
+  // `is_positive`: made-up floats are positive.
+  CheckInputs(const NnapiPart& part, const IndexRanges& ranges, bool is_positive)
+      : part_(part), ranges_(ranges), is_positive_(is_positive) {}
+
+  // Makes the inputs of sample `number`. `real` is a sample that the user gave, or null. It is stored if it takes at
+  // most `most_bytes`. Throws NoSample.
+  void make(uint32_t number, const InputTuple* real, size_t most_bytes);
+
+  const std::vector<at::Tensor>& callers() const { return callers_; }
+  BufferSample sample() const { return {sizes_, made_, {}}; }
+  // The bytes of NNAPI's inputs.
+  const std::vector<quantise::Bytes>& physical() const { return physical_; }
+
+ private:
+  void make_one(const nnapi::Boundary& boundary, uint32_t seed, const at::Tensor* given, size_t most_bytes);
+  at::Tensor uniform(const nnapi::Operand& operand, const nnapi::Boundary& boundary, std::vector<int64_t> sizes,
+                     const at::Tensor* given, BufferSampleInput& made) const;
+  std::pair<double, double> limits(const nnapi::Operand& operand, const nnapi::Boundary& boundary,
+                                   const at::Tensor* given) const;
+
+  const NnapiPart& part_;
+  const IndexRanges& ranges_;
+  bool is_positive_;
+  std::vector<int64_t> sizes_;
+  std::vector<at::Tensor> callers_;
+  std::vector<BufferSampleInput> made_;
+  std::vector<quantise::Bytes> physical_;
+};
+
+}  // namespace nnapi_convert

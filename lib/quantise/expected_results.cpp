@@ -1,0 +1,53 @@
+#include "lib/quantise/expected_results.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/InferenceMode.h>
+#include <fmt/format.h>
+
+#include "lib/base/error.h"
+#include "lib/converter/frontend/arguments.h"
+#include "lib/converter/graph/deep_copy.h"
+#include "lib/converter/graph/torch_error.h"
+
+namespace nnapi_convert {
+namespace {
+
+void add_floats(const c10::IValue& value, std::vector<at::Tensor>& tensors) {
+  if (value.isTensor()) {
+    if (value.toTensor().is_floating_point()) tensors.push_back(value.toTensor().to(at::kFloat).contiguous());
+  } else if (value.isTuple()) {
+    for (const c10::IValue& element : value.toTupleRef().elements()) add_floats(element, tensors);
+  } else if (value.isGenericDict()) {
+    for (const auto& entry : value.toGenericDict()) add_floats(entry.value(), tensors);
+  } else if (value.isList()) {
+    for (const c10::IValue& element : value.toListRef()) add_floats(element, tensors);
+  }
+}
+
+}  // namespace
+
+std::vector<at::Tensor> float_results(torch::jit::Module& module, const InputTuple& inputs) {
+  const c10::InferenceMode guard;
+  std::vector<at::Tensor> tensors;
+  add_floats(module.forward(inputs), tensors);
+  return tensors;
+}
+
+ExpectedResults expected_results(const LoadedModel& loaded, const PlannedModel& planned,
+                                 const CalibrationSamples& samples) {
+  ExpectedResults expected;
+  const bool keeps_state = !planned.model.graph->inputs()[0]->uses().empty();
+  torch::jit::Module module = keeps_state ? deep_copy(loaded.module) : loaded.module;
+  for (const std::vector<at::Tensor>& sample : samples) {
+    expected.inputs.push_back(assemble(planned.model.arguments, {sample.begin(), sample.end()}));
+    try {
+      expected.results.push_back(float_results(module, expected.inputs.back()));
+    } catch (const std::exception& error) {
+      throw ConvertError(ExitCode::kNotConvertible,
+                         fmt::format("--calibrate: PyTorch can't run the model on a sample: {}", torch_reason(error)));
+    }
+  }
+  return expected;
+}
+
+}  // namespace nnapi_convert

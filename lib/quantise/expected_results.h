@@ -1,0 +1,28 @@
+// What the original gives for samples: the results that those of a quantised model are compared with.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <torch/csrc/jit/api/module.h>
+
+#include <vector>
+
+#include "lib/converter/load/load.h"
+#include "lib/converter/plan/planned_model.h"
+#include "lib/converter/samples/calibration_samples.h"
+
+namespace nnapi_convert {
+
+struct ExpectedResults {
+  std::vector<InputTuple> inputs;                // arguments of forward
+  std::vector<std::vector<at::Tensor>> results;  // by sample: the float tensors that forward returns
+};
+
+// Runs the original. Throws ConvertError (kNotConvertible) where it fails.
+ExpectedResults expected_results(const LoadedModel& loaded, const PlannedModel& planned,
+                                 const CalibrationSamples& samples);
+
+// Runs the module and returns the float tensors of its result, in their order, contiguous and of float32. Throws what
+// forward() throws.
+std::vector<at::Tensor> float_results(torch::jit::Module& module, const InputTuple& inputs);
+
+}  // namespace nnapi_convert

@@ -1,0 +1,20 @@
+// Keeps the values of a converted model within float16's range where drivers may compute in half precision.
+#pragma once
+
+#include "lib/base/diagnostics.h"
+#include "lib/converter/frontend/frontend.h"
+#include "lib/converter/plan/planned_model.h"
+#include "lib/converter/samples/calibration_samples.h"
+#include "lib/types/options.h"
+
+namespace nnapi_convert {
+
+// With options.relax_fp16: runs the plan's models on `samples`, or, without any, on the bundled inputs or, for a whole
+// model, on seeded numbers, and divides tensors that leave float16's range by powers of two. What can't be divided
+// keeps float32: a whole model is split, if `may_split` says so, into segments of which some keep it and others don't,
+// and else keeps float32 as a whole; so does a segment of a model that is split already. Warns of each. Returns whether
+// drivers may compute in half precision anywhere.
+bool fit_into_half_range(PlannedModel& planned, Frontend& frontend, const ConvertOptions& options,
+                         const CalibrationSamples& samples, bool may_split, Diagnostics& diagnostics);
+
+}  // namespace nnapi_convert

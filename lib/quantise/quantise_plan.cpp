@@ -1,0 +1,435 @@
+#include "lib/quantise/quantise_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <utility>
+
+#include "lib/base/counted.h"
+#include "lib/base/error.h"
+#include "lib/base/file_pages.h"
+#include "lib/base/held_back.h"
+#include "lib/converter/graph/deep_copy.h"
+#include "lib/converter/samples/calibration_samples.h"
+#include "lib/format/operation_table.h"
+#include "lib/nnapi/dump.h"
+#include "lib/quantise/named_operations.h"
+#include "lib/quantise/physical_sample.h"
+#include "lib/quantise/sample_run.h"
+#include "lib/quantise/segment_samples.h"
+
+namespace nnapi_convert {
+namespace {
+
+constexpr size_t kFewSamples = 5;  // all are for both
+constexpr size_t kAdvisedSamples = 32;
+constexpr size_t kFirstSamples = 4;
+
+// A drop of top-1 may need more samples held back to be proven than others: up to a half of all. How many rows a sample
+// has is known of a whole model.
+HoldBack hold_back_for(const PlannedModel& planned, size_t count, const CalibrationOptions& calibration) {
+  const HoldBack usual;
+  const double drop = calibration.max_drop.value_or(1);
+  if (drop <= 0 || drop >= 1) return usual;
+  const double rows = planned.plan.is_whole() ? quantise::rows_of_run(planned.plan.segments[0].part.model) : 1;
+  const auto needed = static_cast<size_t>(std::ceil(quantise::rows_needed(drop) / std::max(1.0, rows)));
+  if (needed <= std::min(usual.most, count / usual.every)) return usual;
+  return {std::max<size_t>(2, count / needed), needed};
+}
+
+// The samples by which the file checks a device. A file that is built from a table has no data: so that it is the same
+// file, one that writes a table takes none either.
+CalibrationSamples first_of(const CalibrationSamples& given, const CalibrationOptions& calibration) {
+  if (!calibration.table.empty()) return {};
+  return {given.begin(), given.begin() + static_cast<std::ptrdiff_t>(std::min(given.size(), kFirstSamples))};
+}
+
+// What so few samples can't tell; empty for enough of them.
+std::string few_samples_text(size_t count) {
+  if (count < kFewSamples) {
+    return fmt::format(
+        "calibration: {} found: too few to hold some back, the distance from float is "
+        "that of the same samples; give {} or more",
+        counted(count, "sample"), kAdvisedSamples);
+  }
+  if (count >= kAdvisedSamples) return "";
+  return fmt::format("calibration: {} found; {} or more give ranges that hold for others", counted(count, "sample"),
+                     kAdvisedSamples);
+}
+
+// Lets go of each sample once it is taken over.
+quantise::Samples apart(const nnapi::Model& model, CalibrationSamples given, const HoldBack& rule) {
+  quantise::Samples samples;
+  const std::vector<bool> is_held_back = held_back(given.size(), rule);
+  for (size_t i = 0; i < given.size(); ++i) {
+    auto& side = is_held_back[i] ? samples.held_back : samples.calibration;
+    side.emplace_back(physical_sample(model, std::exchange(given[i], {})));
+  }
+  if (samples.held_back.empty()) samples.held_back = samples.calibration;
+  return samples;
+}
+
+Quantization quantization_of(const nnapi::Operand& operand) {
+  return {static_cast<double>(operand.scale), operand.zero_point};
+}
+
+void set_inputs(const nnapi::Model& model, QuantMode mode, ModuleInterface& interface) {
+  for (const nnapi::Boundary& boundary : model.inputs) {
+    const nnapi::Operand& operand = model.at(boundary.operand);
+    if (!nnapi::is_quant8(operand.type)) continue;
+    InterfaceInput& input = interface.inputs[boundary.argument];
+    if (input.type.dtype == at::kByte) continue;  // the bytes are the integers
+    if (mode == QuantMode::kCore) {
+      input.quantize = quantization_of(operand);
+    } else {
+      input.type = {at::kQUInt8, input.type.dims, quantization_of(operand)};
+    }
+  }
+}
+
+// Of a float output that is dequantised last: what it is dequantised from.
+const nnapi::Operand& quantised_source(const nnapi::Model& model, nnapi::OperandId id) {
+  for (const nnapi::Operation& operation : model.operations) {
+    if (operation.code == OperationCode::DEQUANTIZE && operation.outputs[0] == id) return model.at(operation.inputs[0]);
+  }
+  return model.at(id);
+}
+
+void set_outputs(const nnapi::Model& model, QuantMode mode, ModuleInterface& interface) {
+  for (InterfaceOutput& output : interface.outputs) {
+    if (output.source != InterfaceOutput::Source::kNnapi) continue;
+    const nnapi::Operand& operand = model.at(model.outputs[output.index].operand);
+    output.quantization = quantization_of(quantised_source(model, model.outputs[output.index].operand));
+    if (!nnapi::is_quant8(operand.type)) continue;
+    output.dequantize = mode == QuantMode::kCore;
+    output.dtype = mode == QuantMode::kCore ? at::kFloat : at::kQUInt8;
+  }
+}
+
+void check_can_quantise(const PlannedModel& planned, const ConvertOptions& options) {
+  if (planned.quant != QuantMode::kNone) {
+    throw ConvertError(ExitCode::kUsage, "--calibrate: the model is quantised already; convert it without --calibrate");
+  }
+  if (options.quant == QuantMode::kFull && !planned.plan.is_whole()) {
+    throw ConvertError(ExitCode::kNotConvertible,
+                       fmt::format("--quant full: parts of the model stay on the CPU and compute with floats; use "
+                                   "--quant nnapi or core: {}",
+                                   planned.plan.refusal->reason));
+  }
+  const bool returns_input =
+      std::any_of(planned.interface.outputs.begin(), planned.interface.outputs.end(),
+                  [](const InterfaceOutput& output) { return output.source == InterfaceOutput::Source::kInput; });
+  if (options.quant == QuantMode::kFull && returns_input) {
+    throw ConvertError(ExitCode::kNotConvertible,
+                       "--quant full: forward returns one of its inputs, which would be quint8; use --quant nnapi");
+  }
+}
+
+quantise::Options options_of(const ConvertOptions& options, const CalibrationOptions& calibration, QuantMode mode) {
+  quantise::Options result;
+  result.feature_level = options.target_level();
+  result.per_channel = options.runtime == Runtime::kShim;
+  result.integer_inputs = result.integer_outputs = mode != QuantMode::kNnapi;
+  result.keep_float = calibration.keep_float;
+  const auto has = [&](const char* technique) {
+    return std::count(calibration.without.begin(), calibration.without.end(), technique) == 0;
+  };
+  result.techniques = {has(techniques::kEqualise), has(techniques::kCorrectBias), has(techniques::kSearchRanges),
+                       has(techniques::kRefineRanges), has(techniques::kPoolLayers)};
+  result.tries_all = calibration.tries_all;
+  result.target = {calibration.max_drop, calibration.min_snr};
+  if (!calibration.on_progress) return result;
+  result.on_progress = [show = calibration.on_progress](size_t done, size_t all) { show("quantise", done, all); };
+  return result;
+}
+
+std::vector<Dims> arguments_of(const ModuleInterface& interface) {
+  std::vector<Dims> arguments;
+  for (const InterfaceInput& input : interface.inputs) arguments.push_back(input.type.dims);
+  return arguments;
+}
+
+void check_device(const nnapi::Model& model, const ConvertOptions& options, Diagnostics& diagnostics) {
+  if (!options.device) return;
+  const std::vector<nnapi::DeviceRefusal> refusals = options.device->refusals(model);
+  if (refusals.empty()) return;
+  diagnostics.warn(fmt::format("device {} doesn't take {} of the quantised model, the first {}: {}",
+                               options.device->name(), counted(refusals.size(), "operation"), name_of(refusals[0].code),
+                               refusals[0].reason));
+}
+
+void set_interface(NnapiPart& part, QuantMode mode) {
+  set_inputs(part.model, mode, part.interface);
+  set_outputs(part.model, mode, part.interface);
+}
+
+// Quantises one segment's model, and makes the segment's interface what options.quant asks for.
+quantise::Report quantise_part(NnapiPart& part, const quantise::Samples& samples, const quantise::Options& options,
+                               QuantMode mode) {
+  quantise::Report report = quantise::quantise(part.model, arguments_of(part.interface), samples, options);
+  set_interface(part, mode);
+  return report;
+}
+
+quantise::QuantisedParts quantise_whole(PlannedModel& planned, CalibrationSamples given, const HoldBack& rule,
+                                        const quantise::Options& options, QuantMode mode) {
+  NnapiPart& part = planned.plan.segments[0].part;
+  const quantise::Samples samples = apart(part.model, std::move(given), rule);
+  drop_library_pages();  // LibTorch's passes are done, and the samples need the memory
+  quantise::Report report = quantise_part(part, samples, options, mode);
+  planned.interface = part.interface;
+  quantise::QuantisedParts result;
+  result.calibration_samples = report.calibration_samples;
+  result.held_back_samples = report.held_back_samples;
+  result.distance = report.distance;
+  result.parts.push_back({std::move(report)});
+  return result;
+}
+
+// What the segments read on samples that ranges come from, and on those held back.
+struct SplitSamples {
+  std::vector<SegmentSamples> calibration, held_back;  // by segment
+  CalibrationSamples whole_held_back;                  // as forward takes them
+  size_t count = 0;                                    // of samples that ranges come from
+};
+
+// The model to run, where it keeps state: it shares none with what is converted.
+std::optional<Frontend> separate_state(const Frontend& frontend, const PlannedModel& planned,
+                                       const ConvertOptions& options) {
+  const bool keeps_state = !planned.model.graph->inputs()[0]->uses().empty();
+  if (!keeps_state) return std::nullopt;
+  LoadedModel original = frontend.loaded();
+  original.module = deep_copy(original.module);
+  return Frontend(std::move(original), options);
+}
+
+SplitSamples run_segments(const PlannedModel& planned, Frontend& frontend, const ConvertOptions& options,
+                          CalibrationSamples given, const HoldBack& rule, const CalibrationOptions& calibration) {
+  const size_t segments = planned.plan.segments.size();
+  SplitSamples samples{std::vector<SegmentSamples>(segments), std::vector<SegmentSamples>(segments), {}, 0};
+  ConvertOptions of_floats = options;
+  of_floats.quant = QuantMode::kAuto;
+  std::optional<Frontend> separate = separate_state(frontend, planned, of_floats);
+  SegmentRuns runs(planned, separate ? *separate : frontend);
+  const std::vector<bool> is_held_back = held_back(given.size(), rule);
+  for (size_t i = 0; i < given.size(); ++i) {
+    const bool is_back = is_held_back[i];
+    runs.add(given[i], is_back ? samples.held_back : samples.calibration);
+    if (is_back) samples.whole_held_back.push_back(given[i]);
+    samples.count += is_back ? 0 : 1;
+    if (calibration.on_progress) calibration.on_progress("run the model", i + 1, given.size());
+  }
+  if (samples.whole_held_back.empty()) {
+    samples.whole_held_back = std::move(given);
+    samples.held_back = samples.calibration;
+  }
+  return samples;
+}
+
+void check_names(const Plan& plan, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    const bool is_found = std::any_of(plan.segments.begin(), plan.segments.end(), [&](const PlannedSegment& segment) {
+      return quantise::is_any_named(segment.part.model, name);
+    });
+    if (!is_found) quantise::refuse_name(name);
+  }
+}
+
+quantise::QuantisedPart quantise_segment(NnapiPart& part, SegmentSamples& calibration, SegmentSamples& held_back,
+                                         quantise::Options options, QuantMode mode) {
+  if (calibration.calls.empty()) {
+    return {{}, calibration.unknown > 0 ? "TorchScript has no values for what it reads" : "no sample runs it"};
+  }
+  options.keep_float = quantise::names_in(part.model, options.keep_float);
+  quantise::Samples samples{std::move(calibration.calls), std::move(held_back.calls)};
+  if (samples.held_back.empty()) samples.held_back = samples.calibration;
+  try {
+    return {quantise_part(part, samples, options, mode)};
+  } catch (const quantise::NothingToQuantise&) {
+    return {{}, "no operation of it can compute with integers at this feature level"};
+  }
+}
+
+void warn_of_segment(size_t number, const quantise::QuantisedPart& part, size_t left_out, Diagnostics& diagnostics) {
+  if (!part.report) {
+    diagnostics.warn(fmt::format("calibration: segment {} stays float: {}", number, part.left_float));
+    return;
+  }
+  for (const std::string& warning : part.report->warnings) {
+    diagnostics.warn(fmt::format("segment {}: {}", number, warning));
+  }
+  if (left_out > 0) {
+    diagnostics.warn(fmt::format("calibration: segment {}: {} of its runs are left out, more than memory is used for",
+                                 number, left_out));
+  }
+}
+
+QuantisedPlan quantise_split(PlannedModel& planned, Frontend& frontend, const ConvertOptions& options,
+                             CalibrationSamples given, const HoldBack& rule, const CalibrationOptions& calibration,
+                             quantise::Options quantising, QuantMode mode, Diagnostics& diagnostics) {
+  check_names(planned.plan, quantising.keep_float);
+  SplitSamples samples = run_segments(planned, frontend, options, std::move(given), rule, calibration);
+  quantising.target.is_of_whole = false;
+  QuantisedPlan result;
+  result.parts.is_whole = false;
+  result.parts.calibration_samples = samples.count;
+  result.parts.held_back_samples = samples.whole_held_back.size();
+  for (size_t i = 0; i < planned.plan.segments.size(); ++i) {
+    const size_t left_out = samples.calibration[i].left_out + samples.held_back[i].left_out;
+    if (calibration.on_progress) {
+      const std::string what = fmt::format("quantise segment {} of {}", i + 1, planned.plan.segments.size());
+      quantising.on_progress = [&calibration, what](size_t done, size_t all) {
+        calibration.on_progress(what, done, all);
+      };
+    }
+    result.parts.parts.push_back(quantise_segment(planned.plan.segments[i].part, samples.calibration[i],
+                                                  samples.held_back[i], quantising, mode));
+    warn_of_segment(i, result.parts.parts.back(), left_out, diagnostics);
+  }
+  const bool is_any = std::any_of(result.parts.parts.begin(), result.parts.parts.end(),
+                                  [](const quantise::QuantisedPart& part) { return part.report.has_value(); });
+  if (!is_any) throw quantise::NothingToQuantise();
+  result.expected = expected_results(frontend.loaded(), planned, samples.whole_held_back);
+  return result;
+}
+
+QuantisedPlan quantise_by_table(PlannedModel& planned, const CalibrationOptions& calibration,
+                                const std::vector<TableModel>& models, const quantise::Options& options, QuantMode mode,
+                                Diagnostics& diagnostics) {
+  ReadTable table = read_calibration_table(calibration, models, diagnostics);
+  const quantise::TakeRequest request{{options.feature_level, options.per_channel && options.feature_level >= 3},
+                                      options.integer_inputs,
+                                      options.integer_outputs};
+  for (size_t i = 0; i < models.size(); ++i) {
+    if (!table.parts.parts[i].report) continue;
+    NnapiPart& part = planned.plan.segments[i].part;
+    quantise::Taken taken = quantise::take_choice(part.model, table.parts.parts[i].report->choice, request);
+    if (!taken.problem.empty()) {
+      throw ConvertError(ExitCode::kBadFile, fmt::format("--calibration {}: {}", calibration.table, taken.problem));
+    }
+    part.model = std::move(taken.model);
+    set_interface(part, mode);
+  }
+  if (planned.plan.is_whole()) planned.interface = planned.plan.segments[0].part.interface;
+  table.parts.is_by_table = true;
+  return {std::move(table.parts), {}, std::move(table.calibration)};
+}
+
+std::string to_text(const quantise::Distance& distance) {
+  const quantise::Interval interval = quantise::top1_interval(distance);
+  const std::string bounds =
+      distance.rows > 0 ? fmt::format(" ({:.1f} to {:.1f})", 100 * interval.lowest, 100 * interval.highest) : "";
+  if (distance.is_of_integers) return fmt::format("{:.1f}% of the elements the same{}", 100 * distance.top1, bounds);
+  return fmt::format("RMS {:.4g}, SNR {:.1f} dB, cosine {:.5f}, top-1 {:.1f}%{}", distance.rms, distance.snr_db,
+                     distance.cosine, 100 * distance.top1, bounds);
+}
+
+std::string decibels(const std::optional<double>& snr) {
+  return snr ? fmt::format("{:.1f}", *snr) : "-";
+}
+
+// The operations that lose most, and what to do about them.
+std::string losses_text(const quantise::Report& report, const std::string& prefix) {
+  constexpr size_t kShown = 10;
+  const std::vector<const quantise::OperationLoss*> worst = quantise::worst_of(report.losses, kShown);
+  if (worst.empty()) return "";
+  std::string text =
+      fmt::format("{}operations that lose most, SNR in dB:\n  {:<24} {:<20} {:>7} {:>9} {:>8} {:>11} {:>10}\n", prefix,
+                  "operation", "result", "alone", "cumulated", "weights", "activations", "saturated");
+  for (const quantise::OperationLoss* loss : worst) {
+    text += fmt::format("  {:<24} {:<20} {:>7} {:>9} {:>8} {:>11} {:>9.2f}%\n", loss->code, loss->result,
+                        decibels(loss->alone), decibels(loss->cumulated), decibels(loss->weights),
+                        decibels(loss->activations), 100 * loss->saturated);
+  }
+  for (const std::string& advice : quantise::advice_on(report.losses)) text += fmt::format("{}{}\n", prefix, advice);
+  return text;
+}
+
+std::string to_text(const quantise::Report& report, const std::string& prefix) {
+  const size_t pools = report.choice.pool_layer_count();
+  std::string text = fmt::format(
+      "{}quantised {} of {} by {}, ranges by {}{}{}{}{}\n", prefix, report.integer_operations,
+      counted(report.operations, "operation"), counted(report.calibration_samples, "sample"),
+      quantise::name_of(report.method),
+      report.refined_ranges > 0 ? fmt::format(", {} of them refined", report.refined_ranges) : "",
+      pools > 0 ? ", " + counted(pools, "pool") + (pools == 1 ? " as a layer" : " as layers") : "",
+      report.is_equalised ? ", layers equalised" : "", report.is_bias_corrected ? ", biases corrected" : "");
+  for (const std::string& joint : report.uneven_joints) text += fmt::format("{}left float: {}\n", prefix, joint);
+  if (!report.left_float.empty()) {
+    text += fmt::format("{}left float to hold the target: {}\n", prefix, fmt::join(report.left_float, ", "));
+  }
+  return text + losses_text(report, prefix);
+}
+
+}  // namespace
+
+QuantisedPlan quantise_plan(PlannedModel& planned, Frontend& frontend, const ConvertOptions& options,
+                            const CalibrationOptions& calibration, Diagnostics& diagnostics, Stages& stages) {
+  check_can_quantise(planned, options);
+  stages.begin("quantise");
+  const QuantMode mode = options.quant == QuantMode::kAuto ? QuantMode::kNnapi : options.quant;
+  const quantise::Options quantising = options_of(options, calibration, mode);
+  QuantisedPlan result;
+  std::vector<TableModel> models;
+  if (!calibration.table.empty()) {
+    for (const PlannedSegment& segment : planned.plan.segments) models.push_back(table_model(segment.part.model));
+  }
+  if (calibration.reads_table()) {
+    result = quantise_by_table(planned, calibration, models, quantising, mode, diagnostics);
+  } else {
+    CalibrationSamples samples = read_calibration(calibration, planned.interface, frontend.loaded(), diagnostics);
+    const std::string few_samples = few_samples_text(samples.size());
+    if (!few_samples.empty()) diagnostics.warn(few_samples);
+    check_runs_on_samples(frontend.loaded(), planned.interface, samples);
+    const CalibrationSamples first = first_of(samples, calibration);
+    const std::vector<FedRange> fed = fed_ranges(samples, planned.interface);
+    const HoldBack rule = hold_back_for(planned, samples.size(), calibration);
+    if (planned.plan.is_whole()) {
+      result.parts = quantise_whole(planned, std::move(samples), rule, quantising, mode);
+      for (const std::string& warning : result.parts.parts[0].report->warnings) diagnostics.warn(warning);
+    } else {
+      result = quantise_split(planned, frontend, options, std::move(samples), rule, calibration, quantising, mode,
+                              diagnostics);
+    }
+    result.parts.fed = fed;
+    result.parts.hold_back = rule;
+    result.parts.few_samples = few_samples;
+    result.recorded = calibration;
+    result.first_samples = first;
+  }
+  result.models = std::move(models);
+  planned.quant = mode;
+  for (const PlannedSegment& segment : planned.plan.segments) check_device(segment.part.model, options, diagnostics);
+  stages.end([&] {
+    std::string text;
+    for (const PlannedSegment& segment : planned.plan.segments) text += nnapi::to_text(segment.part.model);
+    return text;
+  });
+  return result;
+}
+
+std::string table_of(const QuantisedPlan& quantised) {
+  return calibration_table(quantised.models, quantised.parts, quantised.recorded);
+}
+
+std::string to_text(const quantise::QuantisedParts& quantised) {
+  std::string text;
+  for (const FedRange& input : quantised.fed) text += to_text(input);
+  for (size_t i = 0; i < quantised.parts.size(); ++i) {
+    const auto& report = quantised.parts[i].report;
+    const std::string prefix = quantised.is_whole ? "" : fmt::format("segment {}: ", i);
+    text += report ? to_text(*report, prefix) : fmt::format("{}float: {}\n", prefix, quantised.parts[i].left_float);
+    if (report && !quantised.is_whole) {
+      text += fmt::format("{}distance from float: {}\n", prefix, to_text(report->distance));
+    }
+  }
+  if (quantised.distance) {
+    return text + fmt::format("distance from float on {}{}: {}\n", counted(quantised.held_back_samples, "sample"),
+                              quantised.is_by_table ? ", as the table has it" : "", to_text(*quantised.distance));
+  }
+  return text + "the results have other sizes than the float model's, and no distance from them\n";
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,40 @@
+// The stage quantise: gives the models of a plan integer forms, by data.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "lib/base/diagnostics.h"
+#include "lib/converter/frontend/frontend.h"
+#include "lib/converter/plan/planned_model.h"
+#include "lib/converter/samples/calibration_samples.h"
+#include "lib/quantise/calibration_table.h"
+#include "lib/quantise/expected_results.h"
+#include "lib/quantise/quantised_parts.h"
+#include "lib/types/calibration_options.h"
+#include "lib/types/options.h"
+#include "lib/types/stages.h"
+
+namespace nnapi_convert {
+
+struct QuantisedPlan {
+  quantise::QuantisedParts parts;
+  ExpectedResults expected = {};     // of a partitioned model, on the samples held back
+  CalibrationOptions recorded = {};  // what the file says of the calibration
+  std::vector<TableModel> models = {};
+  CalibrationSamples first_samples = {};  // of the data, for the samples by which the file checks a device
+};
+
+// Changes the plan's models and its interface, as options.quant asks for; auto is nnapi. The segments of a partitioned
+// model take and give floats. Throws ConvertError: kUsage for a model that is quantised already, and as
+// read_calibration() and quantise::quantise() do.
+QuantisedPlan quantise_plan(PlannedModel& planned, Frontend& frontend, const ConvertOptions& options,
+                            const CalibrationOptions& calibration, Diagnostics& diagnostics, Stages& stages);
+
+// The table of what was chosen.
+std::string table_of(const QuantisedPlan& quantised);
+
+// What was done and how near it comes, in words.
+std::string to_text(const quantise::QuantisedParts& quantised);
+
+}  // namespace nnapi_convert

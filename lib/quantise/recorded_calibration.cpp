@@ -1,0 +1,79 @@
+#include "lib/quantise/recorded_calibration.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "lib/base/error.h"
+#include "lib/base/json_problem.h"
+
+namespace nnapi_convert {
+namespace {
+
+using nlohmann::json;
+
+json pictures_json(const PictureChoice& pictures) {
+  return {{"resize", pictures.resize}, {"crop", pictures.crop}, {"pixel_max", pictures.pixel_max},
+          {"mean", pictures.mean},     {"std", pictures.std},   {"bgr", pictures.is_bgr}};
+}
+
+PictureChoice pictures_of(const json& record) {
+  PictureChoice pictures;
+  pictures.resize = record.value("resize", pictures.resize);
+  pictures.crop = record.value("crop", pictures.crop);
+  pictures.pixel_max = record.value("pixel_max", pictures.pixel_max);
+  pictures.mean = record.value("mean", pictures.mean);
+  pictures.std = record.value("std", pictures.std);
+  pictures.is_bgr = record.value("bgr", pictures.is_bgr);
+  return pictures;
+}
+
+json range_methods(const quantise::QuantisedParts& quantised) {
+  json methods = json::array();
+  for (const quantise::QuantisedPart& part : quantised.parts) {
+    methods.push_back(part.report ? json(name_of(part.report->method)) : json(nullptr));
+  }
+  return methods;
+}
+
+}  // namespace
+
+std::string with_calibration(const std::string& recorded_options, const CalibrationOptions& calibration,
+                             const quantise::QuantisedParts& quantised) {
+  json record = json::parse(recorded_options);
+  json& entry = record["calibration"];
+  entry = {{"samples", quantised.calibration_samples},
+           {"held_back", quantised.held_back_samples},
+           {"range_methods", range_methods(quantised)},
+           {"snr_db", nullptr},
+           {"keep_float", calibration.keep_float}};
+  if (quantised.distance && !quantised.distance->is_of_integers)
+    entry["snr_db"] = std::min(quantised.distance->snr_db, kMostDecibels);
+  if (calibration.pictures.is_given()) entry["pictures"] = pictures_json(calibration.pictures);
+  return record.dump();
+}
+
+std::string picture_text(const PictureChoice& pictures) {
+  return pictures_json(pictures).dump();
+}
+
+PictureChoice picture_choice(const std::string& text) {
+  return pictures_of(json::parse(text));
+}
+
+std::optional<RecordedCalibration> recorded_calibration(const ConvertedFile& file) {
+  if (file.metadata.options.empty()) return std::nullopt;
+  try {
+    const json record = json::parse(file.metadata.options);
+    if (!record.contains("calibration")) return std::nullopt;
+    const json& entry = record["calibration"];
+    RecordedCalibration recorded{{}, pictures_of(entry.value("pictures", json::object()))};
+    if (!entry.at("snr_db").is_null()) recorded.snr_db = entry["snr_db"].get<double>();
+    return recorded;
+  } catch (const json::exception& error) {
+    throw ConvertError(ExitCode::kBadFile, fmt::format("malformed {}: {}", kMetadataFile, json_problem(error)));
+  }
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,32 @@
+// What a converted file says of the data that it was quantised by.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "lib/converter/load/converted_file.h"
+#include "lib/quantise/quantised_parts.h"
+#include "lib/types/calibration_options.h"
+
+namespace nnapi_convert {
+
+// Stands for infinite decibels, which JSON can't say.
+constexpr double kMostDecibels = 1000;
+
+struct RecordedCalibration {
+  std::optional<double> snr_db;  // of the outputs, on the samples held back; nothing: they can't be compared
+  PictureChoice pictures;        // of samples that were pictures
+};
+
+// The recorded options with it.
+std::string with_calibration(const std::string& recorded_options, const CalibrationOptions& calibration,
+                             const quantise::QuantisedParts& quantised);
+
+// As JSON.
+std::string picture_text(const PictureChoice& pictures);
+PictureChoice picture_choice(const std::string& text);
+
+// Nothing for a file that was not quantised by data. Throws ConvertError (kBadFile) for a damaged record.
+std::optional<RecordedCalibration> recorded_calibration(const ConvertedFile& file);
+
+}  // namespace nnapi_convert

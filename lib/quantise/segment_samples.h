@@ -1,0 +1,40 @@
+// Computes what each segment of a partitioned model reads: TorchScript runs the model on samples.
+#pragma once
+
+#include <vector>
+
+#include "lib/converter/frontend/frontend.h"
+#include "lib/converter/plan/planned_model.h"
+#include "lib/converter/samples/calibration_samples.h"
+#include "lib/converter/samples/reference_values.h"
+#include "lib/quantise/kept_sample.h"
+
+namespace nnapi_convert {
+
+// What one segment reads. A segment in a loop runs several times for each sample, one of rows in several calls.
+struct SegmentSamples {
+  std::vector<quantise::KeptSample> calls;
+  size_t left_out = 0;  // calls beyond what memory holds
+  size_t unknown = 0;   // runs for which TorchScript has no value of an input
+};
+
+class SegmentRuns {
+ public:
+  // Keeps a reference to `planned`. Throws ConvertError (kNotConvertible) for a forward that takes arguments other than
+  // tensors.
+  SegmentRuns(const PlannedModel& planned, Frontend& frontend);
+
+  // Runs the model and adds the calls of each segment to `segments`. Throws ConvertError (kNotConvertible) where the
+  // model fails.
+  void add(const std::vector<at::Tensor>& sample, std::vector<SegmentSamples>& segments);
+
+ private:
+  void add_run(size_t segment, const ReferenceValues& values, SegmentSamples& samples);
+  void add_call(size_t segment, const std::vector<at::Tensor>& inputs, SegmentSamples& samples);
+
+  const PlannedModel& planned_;
+  Reference reference_;
+  std::vector<uint64_t> bytes_;  // by segment: held by all its samples
+};
+
+}  // namespace nnapi_convert

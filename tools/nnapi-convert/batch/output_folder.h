@@ -1,0 +1,20 @@
+// Gives the paths of a batch's files: results, records of results, and unfinished files.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tools/nnapi-convert/batch/batch_model.h"
+
+namespace nnapi_convert {
+
+// Returns the folder for records and unfinished files.
+std::filesystem::path state_folder(const std::filesystem::path& output_folder);
+std::filesystem::path staging_folder(const std::filesystem::path& output_folder, size_t number);
+std::filesystem::path record_path(const std::filesystem::path& output_folder, const std::string& name);
+
+// Returns the paths of a model's files below the output folder: the module, its report, then others.
+std::vector<std::string> output_names(const BatchModel& model, const std::string& extension);
+
+}  // namespace nnapi_convert
