@@ -22,7 +22,7 @@ ANeuralNetworksDevice* profiled_device() {
   const auto [entry, is_new] = known.try_emplace(path);
   if (is_new) {
     guarded_code([&, device = &entry->second] {
-      *device = std::make_unique<ANeuralNetworksDevice>(ANeuralNetworksDevice{Device(DeviceProfile::read(path))});
+      *device = std::make_unique<ANeuralNetworksDevice>(ANeuralNetworksDevice{Device(read_profile(path))});
     });
   }
   return entry->second.get();

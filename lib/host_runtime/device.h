@@ -17,7 +17,7 @@ enum class DeviceType : int32_t { kOther = 1, kCpu = 2, kGpu = 3, kAccelerator =
 class Device {
  public:
   Device() = default;  // the host
-  explicit Device(DeviceProfile profile) : profile_(std::make_unique<const DeviceProfile>(std::move(profile))) {}
+  explicit Device(DeviceRules profile) : profile_(std::make_unique<const DeviceRules>(std::move(profile))) {}
 
   const char* name() const;
   const char* version() const;
@@ -27,7 +27,7 @@ class Device {
   std::string refusal(const Model& model, const Operation& operation) const;
 
  private:
-  std::unique_ptr<const DeviceProfile> profile_;  // null: the host, which supports all operations
+  std::unique_ptr<const DeviceRules> profile_;  // null: the host, which supports all operations
 };
 
 }  // namespace nnapi_convert::host

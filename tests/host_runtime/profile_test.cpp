@@ -106,8 +106,8 @@ TEST_CASE("a compilation for a device that refuses an operation", "[profile]") {
   refuses_to_compile(plus_one({1, 2, 3}),
                      "operation 0 (ADD): no chosen device takes it; picky: it adds vectors and matrices only");
   refuses_to_compile(conv({{1}, false}), "picky: filters have to be constant");
-  refuses_to_compile(conv({{1, 1, 1, 1}, true, true}), "picky: its profile refuses it");
-  refuses_to_compile(unary(OperationCode::ABS, kFloat), "picky: its profile does not accept it");
+  refuses_to_compile(conv({{1, 1, 1, 1}, true, true}), "picky: a rule of the profile refuses it");
+  refuses_to_compile(unary(OperationCode::ABS, kFloat), "picky: no rule of the profile accepts it");
   ModelSpec elu = unary(OperationCode::ELU, kFloat);
   elu.operations[0].inputs.push_back(elu.add(float32(1)));
   refuses_to_compile(elu, "needs feature level 4, 3 is offered");
@@ -163,27 +163,27 @@ TEST_CASE("files that are no profiles", "[profile]") {
       {"{}", "key \"version\" needed"},
       {R"({"version": 2})", "version 1 needed"},
       {R"({"version": 1})", "key \"device\" needed"},
-      {R"({"version": 1, "extra": 1})", "unknown key \"extra\" found"},
+      {R"({"version": 1, "extra": 1})", "extra: 1 found, another key needed"},
       {R"({"version": 1, "device": {"name": 3}})", "device.name: 3 found, a text needed"},
       {R"({"version": 1, "device": {"name": "d", "version": "1", "type": "dsp", "feature_level": 8}})",
-       "device.type: \"dsp\" found, other or cpu or gpu or accelerator needed"},
+       "device.type: \"dsp\" found, other, cpu, gpu or accelerator needed"},
       {R"({"version": 1, "device": {"name": "d", "version": "1", "type": "gpu", "feature_level": 9}})",
        "device.feature_level: 9 found, 1 to 8 needed"},
-      {R"({"version": 1, )" + device_part + R"(, "refuses": {}})", "refuses: a list of rules needed"},
+      {R"({"version": 1, )" + device_part + R"(, "refuses": {}})", "refuses: {} found, a list needed"},
       {R"({"version": 1, )" + device_part + R"(, "refuses": [{"operation": "ADD"}]})",
-       "refuses[0]: unknown key \"operation\" found"},
+       "refuses[0].operation: \"ADD\" found, another key needed"},
       {R"({"version": 1, )" + device_part + R"(, "accepts": [{}, {"operations": ["ADDD"]}]})",
-       "accepts[1].operations: \"ADDD\" found, the name of an operation needed"},
+       "accepts[1].operations[0]: \"ADDD\" found, the name of an NNAPI operation needed"},
       {R"({"version": 1, )" + device_part + R"(, "refuses": [{"types": {"input": ["FLOAT"]}}]})",
-       "refuses[0].types.input: \"FLOAT\" found, the name of an operand type needed"},
+       "refuses[0].types.input[0]: \"FLOAT\" found, the name of an NNAPI operand type needed"},
       {R"({"version": 1, )" + device_part + R"(, "refuses": [{"types": {"input": []}}]})",
-       "refuses[0].types.input: a list with at least one entry needed"},
+       "refuses[0].types.input: [] found, a list needed"},
       {R"({"version": 1, )" + device_part + R"(, "refuses": [{"ranks": {"input": [4, 1]}}]})",
        "refuses[0].ranks.input: [4,1] found, [least, greatest] needed"},
       {R"({"version": 1, )" + device_part + R"(, "refuses": [{"constants": {"input": 1}}]})",
        "refuses[0].constants.input: 1 found, true or false needed"},
       {R"({"version": 1, )" + device_part + R"(, "refuses": [{"paddings": ["same"]}]})",
-       "refuses[0].paddings: \"same\" found, SAME or VALID or EXPLICIT needed"},
+       "refuses[0].paddings[0]: \"same\" found, SAME, VALID or EXPLICIT needed"},
       {R"({"version": 1, )" + device_part + R"(, "refuses": [{"strides": [2]}]})",
        "refuses[0].strides: [2] found, [least, greatest] needed"},
   };

@@ -1,5 +1,5 @@
-"""Models converted for a device run on it: the host's NNAPI plays the device by the same profile, with code of its own,
-and takes every operation that it is sent."""
+"""Models converted for a device run on it: the host's NNAPI plays the device by the same profile, with a
+reading of the operands of its own, and takes every operation that it is sent."""
 
 import json
 import pathlib
