@@ -2,17 +2,14 @@
 #include "lib/shim/nnapi_shim.h"
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 #include "lib/shim/chain.h"
 #include "lib/shim/failure.h"
+#include "lib/shim/model.h"
+#include "lib/shim/package.h"
 #include "lib/shim/shared_memory.h"
 #include "lib/shim/trial_process.h"
-
-struct nnapi_shim_model : nnapi_shim::Chain {
-  using nnapi_shim::Chain::Chain;
-};
 
 namespace {
 
@@ -29,24 +26,38 @@ int fail_null(nnapi_shim_error* error, const char* function, const char* what) {
   return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "%s: %s is null, one is needed", function, what);
 }
 
-// Stands for shared memory by its object, so that checks of buffers find an address.
 std::vector<nnapi_shim_buffer> buffers_of(const nnapi_shim_place* places, uint32_t count) {
   std::vector<nnapi_shim_buffer> buffers;
-  for (uint32_t i = 0; i < count; ++i) {
-    const auto* memory = reinterpret_cast<const char*>(places[i].memory);
-    buffers.push_back({memory ? const_cast<char*>(memory) : places[i].data, places[i].bytes});
-  }
+  for (uint32_t i = 0; i < count; ++i) buffers.push_back(nnapi_shim::buffer_of(places[i]));
   return buffers;
+}
+
+int configure(nnapi_shim_model& model, const nnapi_shim_options* options, nnapi_shim_error* error) {
+  nnapi_shim::Options read;
+  const int status = nnapi_shim::read_options(options, &read, error);
+  return status == NNAPI_SHIM_OK ? model.configure(read, error) : status;
+}
+
+// Gives the input or output of this number.
+int describe_one(nnapi_shim_model& model, const nnapi_shim::CallShapes& shapes, bool is_output, uint32_t index,
+                 nnapi_shim_tensor* tensor, nnapi_shim_error* error) {
+  std::shared_ptr<const nnapi_shim::CallTensors> tensors;
+  if (const int status = model.describe(shapes, &tensors, error)) return status;
+  const std::vector<nnapi_shim_tensor>& found = is_output ? tensors->outputs : tensors->inputs;
+  if (index < found.size()) {
+    *tensor = found[index];
+    return NNAPI_SHIM_OK;
+  }
+  return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "%s %u was asked for, the model has %zu", is_output ? "output" : "input",
+              index, found.size());
 }
 
 int make_model(nnapi_shim::Archive opened, nnapi_shim_model** model, nnapi_shim_error* error) {
   const auto archive = std::make_shared<nnapi_shim::Archive>(std::move(opened));
-  nnapi_shim::Chain::Segments segments;
-  const int status = nnapi_shim::Chain::read(archive, &segments, error);
-  if (status != NNAPI_SHIM_OK) return status;
+  *model = nnapi_shim::open_archive(archive, error).release();
+  if (!*model) return NNAPI_SHIM_BAD_MODEL;
   archive->drop_words();
-  *model = new nnapi_shim_model(std::move(segments), archive->wiring());
-  return status;
+  return NNAPI_SHIM_OK;
 }
 
 }  // namespace
@@ -63,13 +74,8 @@ int nnapi_shim_open_memory(const void* words, size_t word_count, const void* wei
   nnapi_shim::Weights where;
   where.data = static_cast<const uint8_t*>(weights);
   where.bytes = weight_bytes;
-  std::vector<nnapi_shim::PackagedModel> models;
-  const int status = nnapi_shim::Package::read(words, word_count, where, nullptr, &models, error);
-  if (status != NNAPI_SHIM_OK) return status;
-  nnapi_shim::Chain::Segments segments;
-  segments.push_back(std::make_unique<nnapi_shim::Package>(std::move(models)));
-  *model = new nnapi_shim_model(std::move(segments));
-  return status;
+  *model = nnapi_shim::open_words(words, word_count, where, nullptr, error).release();
+  return *model ? NNAPI_SHIM_OK : NNAPI_SHIM_BAD_MODEL;
 }
 
 int nnapi_shim_open_file(const char* path, nnapi_shim_model** model, nnapi_shim_error* error) {
@@ -120,14 +126,14 @@ void nnapi_shim_close(nnapi_shim_model* model) {
 int nnapi_shim_configure(nnapi_shim_model* model, const nnapi_shim_options* options, nnapi_shim_error* error) {
   clear(error);
   if (!model) return fail_null(error, "nnapi_shim_configure", "model");
-  return model->configure(options, error);
+  return configure(*model, options, error);
 }
 
 uint32_t nnapi_shim_argument_count(const nnapi_shim_model* model) {
   return model ? model->argument_count() : 0;
 }
 uint32_t nnapi_shim_input_count(const nnapi_shim_model* model) {
-  return model ? model->input_count() : 0;
+  return model ? static_cast<uint32_t>(model->input_arguments().size()) : 0;
 }
 uint32_t nnapi_shim_output_count(const nnapi_shim_model* model) {
   return model ? model->output_count() : 0;
@@ -155,21 +161,21 @@ int nnapi_shim_input(nnapi_shim_model* model, const nnapi_shim_shape* arguments,
                      uint32_t index, nnapi_shim_tensor* tensor, nnapi_shim_error* error) {
   clear(error);
   if (!model || !tensor) return fail_null(error, "nnapi_shim_input", model ? "tensor" : "model");
-  return model->describe_one(arguments, argument_count, false, index, tensor, error);
+  return describe_one(*model, {arguments, argument_count}, false, index, tensor, error);
 }
 
 int nnapi_shim_output(nnapi_shim_model* model, const nnapi_shim_shape* arguments, uint32_t argument_count,
                       uint32_t index, nnapi_shim_tensor* tensor, nnapi_shim_error* error) {
   clear(error);
   if (!model || !tensor) return fail_null(error, "nnapi_shim_output", model ? "tensor" : "model");
-  return model->describe_one(arguments, argument_count, true, index, tensor, error);
+  return describe_one(*model, {arguments, argument_count}, true, index, tensor, error);
 }
 
 int nnapi_shim_warm_up(nnapi_shim_model* model, const nnapi_shim_shape* arguments, uint32_t argument_count,
                        nnapi_shim_error* error) {
   clear(error);
   if (!model) return fail_null(error, "nnapi_shim_warm_up", "model");
-  return model->warm_up(arguments, argument_count, error);
+  return model->warm_up({arguments, argument_count}, error);
 }
 
 int nnapi_shim_run(nnapi_shim_model* model, const nnapi_shim_shape* arguments, uint32_t argument_count,
@@ -178,7 +184,7 @@ int nnapi_shim_run(nnapi_shim_model* model, const nnapi_shim_shape* arguments, u
   clear(error);
   if (!model) return fail_null(error, "nnapi_shim_run", "model");
   const nnapi_shim::RunBuffers buffers = {inputs, input_count, outputs, output_count};
-  return model->run(arguments, argument_count, buffers, error);
+  return model->run({arguments, argument_count}, buffers, error);
 }
 
 int nnapi_shim_share_descriptor(nnapi_shim_model* model, int fd, size_t offset, size_t bytes,
@@ -220,13 +226,13 @@ int nnapi_shim_run_shared(nnapi_shim_model* model, const nnapi_shim_shape* argum
   if (status != NNAPI_SHIM_OK) return status;
   const std::vector<nnapi_shim_buffer> from = buffers_of(inputs, input_count), to = buffers_of(outputs, output_count);
   const nnapi_shim::RunBuffers buffers = {from.data(), input_count, to.data(), output_count, inputs, outputs};
-  return model->run(arguments, argument_count, buffers, error);
+  return model->run({arguments, argument_count}, buffers, error);
 }
 
 int nnapi_shim_probe(const char* path, const nnapi_shim_options* options, nnapi_shim_error* error) {
   nnapi_shim_model* model = nullptr;
   int status = nnapi_shim_open_file(path, &model, error);
-  if (status == NNAPI_SHIM_OK) status = model->configure(options, error);
+  if (status == NNAPI_SHIM_OK) status = configure(*model, options, error);
   if (status == NNAPI_SHIM_OK) status = model->try_devices(error);
   nnapi_shim_close(model);
   return status;
@@ -265,7 +271,7 @@ int nnapi_shim_visit_operations(nnapi_shim_model* model, const nnapi_shim_shape*
                                 nnapi_shim_error* error) {
   clear(error);
   if (!model || !visit) return fail_null(error, "nnapi_shim_visit_operations", model ? "visit" : "model");
-  return model->visit_operations(arguments, argument_count, device, visit, user, error);
+  return model->visit_operations({arguments, argument_count}, device, visit, user, error);
 }
 
 int nnapi_shim_visit_devices(const nnapi_shim_options* options, nnapi_shim_device_visitor visit, void* user,

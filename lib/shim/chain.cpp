@@ -6,14 +6,10 @@
 #include <utility>
 
 #include "lib/shim/failure.h"
+#include "lib/shim/package.h"
 
 namespace nnapi_shim {
 namespace {
-
-bool is_same(const nnapi_shim_tensor& a, const nnapi_shim_tensor& b) {
-  return a.type == b.type && a.rank == b.rank && std::equal(a.sizes, a.sizes + a.rank, b.sizes) && a.scale == b.scale &&
-         a.zero_point == b.zero_point && a.bytes == b.bytes && a.is_nhwc == b.is_nhwc;
-}
 
 // The sizes in PyTorch's order.
 std::vector<int64_t> sizes_of(const nnapi_shim_tensor& tensor) {
@@ -31,13 +27,6 @@ nnapi_shim_place place_of(const nnapi_shim_buffer* buffers, const nnapi_shim_pla
   return shared ? shared[index] : nnapi_shim_place{buffers[index].data, buffers[index].bytes, nullptr, 0};
 }
 
-int check_place(const char* what, size_t index, const nnapi_shim_place& place, const nnapi_shim_tensor& needed,
-                nnapi_shim_error* error) {
-  if (place.bytes == needed.bytes && (place.data || place.memory)) return NNAPI_SHIM_OK;
-  return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "%s %zu: its buffer has %zu bytes%s, %zu are needed", what, index,
-              place.bytes, place.data || place.memory ? "" : " and is null", needed.bytes);
-}
-
 // The places of one segment's tensors in the two forms that RunBuffers has.
 struct Places {
   std::vector<nnapi_shim_place> places;
@@ -47,9 +36,7 @@ struct Places {
   void add(const nnapi_shim_place& place) {
     has_memory = has_memory || place.memory;
     places.push_back(place);
-    // Shared memory has no address: that of its object stands for it.
-    const auto* memory = reinterpret_cast<const char*>(place.memory);
-    buffers.push_back({memory ? const_cast<char*>(memory) : place.data, place.bytes});
+    buffers.push_back(buffer_of(place));
   }
   const nnapi_shim_place* shared() const { return has_memory ? places.data() : nullptr; }
 };
@@ -71,20 +58,20 @@ void visit_one(void* user, uint32_t number, int32_t code, const char* name, cons
 // Each argument of a segment is one input of NNAPI, and what wires name is there.
 int check_wiring(const Chain::Segments& segments, const Wiring& wiring, nnapi_shim_error* error) {
   for (size_t i = 0; i < segments.size(); ++i) {
-    const ModelBuffer& buffer = segments[i]->buffer();
-    const std::vector<int32_t>& arguments = buffer.input_arguments();
-    bool is_each_once = arguments.size() == buffer.argument_count() && arguments.size() == wiring.inputs[i].size();
+    const std::vector<int32_t>& arguments = segments[i]->input_arguments();
+    bool is_each_once =
+        arguments.size() == segments[i]->argument_count() && arguments.size() == wiring.inputs[i].size();
     for (size_t k = 0; is_each_once && k < arguments.size(); ++k) {
       is_each_once = std::count(arguments.begin(), arguments.end(), static_cast<int32_t>(k)) == 1;
     }
     if (!is_each_once) return fail_wiring(i, "has other inputs than the file's index says", error);
     for (const Wire& wire : wiring.inputs[i]) {
-      if (wire.segment == Wire::kArgument || wire.number < segments[wire.segment]->buffer().output_count()) continue;
+      if (wire.segment == Wire::kArgument || wire.number < segments[wire.segment]->output_count()) continue;
       return fail_wiring(i, "reads an output that an earlier segment does not have", error);
     }
   }
   for (const Wire& wire : wiring.outputs) {
-    if (wire.number < segments[wire.segment]->buffer().output_count()) continue;
+    if (wire.number < segments[wire.segment]->output_count()) continue;
     return fail_wiring(wire.segment, "has fewer outputs than the file's index says", error);
   }
   return NNAPI_SHIM_OK;
@@ -101,42 +88,32 @@ struct Chain::Call {
   std::vector<std::vector<nnapi_shim_place>> made;  // by segment: where its outputs are
 };
 
-int Chain::read(const std::shared_ptr<const Archive>& archive, Segments* segments, nnapi_shim_error* error) {
+std::unique_ptr<OpenModel> open_archive(const std::shared_ptr<const Archive>& archive, nnapi_shim_error* error) {
+  Chain::Segments segments;
   for (const ArchivePart& part : archive->parts()) {
-    std::vector<PackagedModel> models;
-    const int status = Package::read(part.words.data(), part.words.size(), part.weights, archive, &models, error);
-    if (status != NNAPI_SHIM_OK) return status;
-    segments->push_back(std::make_unique<Package>(std::move(models)));
+    segments.push_back(open_words(part.words.data(), part.words.size(), part.weights, archive, error));
+    if (!segments.back()) return nullptr;
   }
-  return segments->size() == 1 ? NNAPI_SHIM_OK : check_wiring(*segments, archive->wiring(), error);
+  if (segments.size() == 1) return std::move(segments[0]);
+  if (check_wiring(segments, archive->wiring(), error) != NNAPI_SHIM_OK) return nullptr;
+  return std::make_unique<Chain>(std::move(segments), archive->wiring());
 }
 
 Chain::Chain(Segments segments, Wiring wiring) : segments_(std::move(segments)), wiring_(std::move(wiring)) {
   for (const std::vector<Wire>& wires : wiring_.inputs) {
     for (const Wire& wire : wires) {
-      const bool is_known = std::count(inputs_.begin(), inputs_.end(), wire.number) > 0;
-      if (wire.segment == Wire::kArgument && !is_known) inputs_.push_back(wire.number);
+      const auto argument = static_cast<int32_t>(wire.number);
+      const bool is_known = std::count(inputs_.begin(), inputs_.end(), argument) > 0;
+      if (wire.segment == Wire::kArgument && !is_known) inputs_.push_back(argument);
     }
   }
 }
 
-int Chain::configure(const nnapi_shim_options* options, nnapi_shim_error* error) {
+int Chain::configure(const Options& options, nnapi_shim_error* error) {
   for (const auto& segment : segments_) {
     if (const int status = segment->configure(options, error)) return status;
   }
   return NNAPI_SHIM_OK;
-}
-
-uint32_t Chain::argument_count() const {
-  return is_one() ? segments_[0]->buffer().argument_count() : wiring_.argument_count;
-}
-
-uint32_t Chain::input_count() const {
-  return is_one() ? segments_[0]->buffer().input_count() : static_cast<uint32_t>(inputs_.size());
-}
-
-uint32_t Chain::output_count() const {
-  return is_one() ? segments_[0]->buffer().output_count() : static_cast<uint32_t>(wiring_.outputs.size());
 }
 
 uint32_t Chain::feature_level() const {
@@ -145,9 +122,7 @@ uint32_t Chain::feature_level() const {
   return level;
 }
 
-// An argument that no segment reads has no sizes.
 std::vector<int64_t> Chain::argument_sizes(uint32_t argument) const {
-  if (is_one()) return segments_[0]->argument_sizes(argument);
   for (size_t i = 0; i < segments_.size(); ++i) {
     for (size_t k = 0; k < wiring_.inputs[i].size(); ++k) {
       const Wire& wire = wiring_.inputs[i][k];
@@ -159,100 +134,77 @@ std::vector<int64_t> Chain::argument_sizes(uint32_t argument) const {
   return {};
 }
 
-int Chain::bind_segment(const nnapi_shim_shape* arguments, size_t number, std::vector<BoundSegment>* bound,
-                        nnapi_shim_error* error) {
-  BoundSegment& segment = (*bound)[number];
-  for (const Wire& wire : wiring_.inputs[number]) {
-    if (wire.segment == Wire::kArgument) {
-      const nnapi_shim_shape& shape = arguments[wire.number];
-      segment.sizes.emplace_back(shape.sizes, shape.sizes + shape.rank);
-    } else {
-      segment.sizes.push_back(sizes_of((*bound)[wire.segment].entry->outputs[wire.number]));
+int Chain::bind(const CallShapes& shapes, std::vector<BoundSegment>* bound, nnapi_shim_error* error) {
+  int status = check_shapes(shapes, argument_count(), error);
+  if (status != NNAPI_SHIM_OK) return status;
+  bound->resize(segments_.size());
+  for (size_t i = 0; i < segments_.size() && status == NNAPI_SHIM_OK; ++i) {
+    BoundSegment& segment = (*bound)[i];
+    for (const Wire& wire : wiring_.inputs[i]) {
+      if (wire.segment == Wire::kArgument) {
+        const nnapi_shim_shape& shape = shapes.arguments[wire.number];
+        segment.sizes.emplace_back(shape.sizes, shape.sizes + shape.rank);
+      } else {
+        segment.sizes.push_back(sizes_of((*bound)[wire.segment].tensors->outputs[wire.number]));
+      }
     }
+    for (const std::vector<int64_t>& sizes : segment.sizes) {
+      segment.shapes.push_back({static_cast<uint32_t>(sizes.size()), sizes.data()});
+    }
+    status = segments_[i]->describe(segment.shapes, &segment.tensors, error);
   }
-  for (const std::vector<int64_t>& sizes : segment.sizes) {
-    segment.shapes.push_back({static_cast<uint32_t>(sizes.size()), sizes.data()});
-  }
-  return segments_[number]->describe(segment.shapes.data(), static_cast<uint32_t>(segment.shapes.size()),
-                                     &segment.entry, error);
+  return status;
 }
 
-int Chain::bind(const nnapi_shim_shape* arguments, uint32_t argument_count, std::vector<BoundSegment>* bound,
-                nnapi_shim_error* error) {
-  if (argument_count != wiring_.argument_count || (!arguments && argument_count > 0)) {
-    return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "the shapes of %u arguments were given, the model has %u",
-                arguments ? argument_count : 0, wiring_.argument_count);
-  }
-  for (uint32_t i = 0; i < argument_count; ++i) {
-    if (arguments[i].rank <= format::kMaxRank && (arguments[i].sizes || arguments[i].rank == 0)) continue;
-    return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "argument %u: rank %u found, with%s sizes; at most %u is possible", i,
-                arguments[i].rank, arguments[i].sizes ? "" : "out", format::kMaxRank);
-  }
-  bound->resize(segments_.size());
-  for (size_t i = 0; i < segments_.size(); ++i) {
-    if (const int status = bind_segment(arguments, i, bound, error)) return status;
-  }
-  return NNAPI_SHIM_OK;
+// Returns the number of the input that the argument of forward is.
+size_t Chain::input_of(uint32_t argument) const {
+  return static_cast<size_t>(std::find(inputs_.begin(), inputs_.end(), static_cast<int32_t>(argument)) -
+                             inputs_.begin());
 }
 
 // Lists what callers give and get, and checks that the segments fit together.
 int Chain::list_tensors(const std::vector<BoundSegment>& bound, CallTensors* tensors, nnapi_shim_error* error) const {
   std::vector<const nnapi_shim_tensor*> inputs(inputs_.size(), nullptr);
   for (size_t i = 0; i < bound.size(); ++i) {
-    for (const nnapi_shim_tensor& input : bound[i].entry->inputs) {
+    for (const nnapi_shim_tensor& input : bound[i].tensors->inputs) {
       const Wire& wire = wiring_.inputs[i][input.argument];
       const nnapi_shim_tensor* made = nullptr;
-      if (wire.segment != Wire::kArgument) {
-        made = &bound[wire.segment].entry->outputs[wire.number];
-      } else {
-        const nnapi_shim_tensor*& first =
-            inputs[static_cast<size_t>(std::find(inputs_.begin(), inputs_.end(), wire.number) - inputs_.begin())];
+      if (wire.segment == Wire::kArgument) {
+        const nnapi_shim_tensor*& first = inputs[input_of(wire.number)];
         if (!first) first = &input;
         made = first;
+      } else {
+        made = &bound[wire.segment].tensors->outputs[wire.number];
       }
-      if (!is_same(*made, input)) return fail_wiring(i, "reads a tensor in another form than it is made in", error);
+      if (!has_same_form(*made, input)) {
+        return fail_wiring(i, "reads a tensor in another form than it is made in", error);
+      }
     }
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
     tensors->inputs.push_back(*inputs[i]);
-    tensors->inputs.back().argument = inputs_[i];
+    tensors->inputs.back().argument = static_cast<uint32_t>(inputs_[i]);
   }
-  for (const Wire& wire : wiring_.outputs) tensors->outputs.push_back(bound[wire.segment].entry->outputs[wire.number]);
+  for (const Wire& wire : wiring_.outputs)
+    tensors->outputs.push_back(bound[wire.segment].tensors->outputs[wire.number]);
   return NNAPI_SHIM_OK;
 }
 
-int Chain::describe(const nnapi_shim_shape* arguments, uint32_t argument_count, CallTensors* tensors,
-                    nnapi_shim_error* error) {
+int Chain::describe(const CallShapes& shapes, std::shared_ptr<const CallTensors>* tensors, nnapi_shim_error* error) {
   std::vector<BoundSegment> bound;
-  if (const int status = bind(arguments, argument_count, &bound, error)) return status;
-  return list_tensors(bound, tensors, error);
+  if (const int status = bind(shapes, &bound, error)) return status;
+  const auto listed = std::make_shared<CallTensors>();
+  *tensors = listed;
+  return list_tensors(bound, listed.get(), error);
 }
 
-int Chain::describe_one(const nnapi_shim_shape* arguments, uint32_t argument_count, bool is_output, uint32_t index,
-                        nnapi_shim_tensor* tensor, nnapi_shim_error* error) {
-  std::shared_ptr<ShapeEntry> entry;
-  CallTensors tensors;
-  const int status = is_one() ? segments_[0]->describe(arguments, argument_count, &entry, error)
-                              : describe(arguments, argument_count, &tensors, error);
-  if (status != NNAPI_SHIM_OK) return status;
-  const std::vector<nnapi_shim_tensor>& found =
-      is_output ? (entry ? entry->outputs : tensors.outputs) : (entry ? entry->inputs : tensors.inputs);
-  if (index < found.size()) {
-    *tensor = found[index];
-    return NNAPI_SHIM_OK;
-  }
-  return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "%s %u was asked for, the model has %zu", is_output ? "output" : "input",
-              index, found.size());
-}
-
-int Chain::warm_up(const nnapi_shim_shape* arguments, uint32_t argument_count, nnapi_shim_error* error) {
-  if (is_one()) return segments_[0]->warm_up(arguments, argument_count, error);
+int Chain::warm_up(const CallShapes& shapes, nnapi_shim_error* error) {
   std::vector<BoundSegment> bound;
   CallTensors tensors;
-  int status = bind(arguments, argument_count, &bound, error);
+  int status = bind(shapes, &bound, error);
   if (status == NNAPI_SHIM_OK) status = list_tensors(bound, &tensors, error);
   for (size_t i = 0; i < bound.size() && status == NNAPI_SHIM_OK; ++i) {
-    status = segments_[i]->warm_up(bound[i].shapes.data(), static_cast<uint32_t>(bound[i].shapes.size()), error);
+    status = segments_[i]->warm_up(bound[i].shapes, error);
   }
   return status;
 }
@@ -260,16 +212,15 @@ int Chain::warm_up(const nnapi_shim_shape* arguments, uint32_t argument_count, n
 int Chain::run_segment(Call& call, size_t number, nnapi_shim_error* error) {
   const BoundSegment& segment = call.bound[number];
   Places from, to;
-  for (const nnapi_shim_tensor& input : segment.entry->inputs) {
+  for (const nnapi_shim_tensor& input : segment.tensors->inputs) {
     const Wire& wire = wiring_.inputs[number][input.argument];
     if (wire.segment != Wire::kArgument) {
       from.add(call.made[wire.segment][wire.number]);
       continue;
     }
-    const auto index = static_cast<size_t>(std::find(inputs_.begin(), inputs_.end(), wire.number) - inputs_.begin());
-    from.add(place_of(call.buffers.inputs, call.buffers.shared_inputs, index));
+    from.add(place_of(call.buffers.inputs, call.buffers.shared_inputs, input_of(wire.number)));
   }
-  for (uint32_t i = 0; i < segment.entry->outputs.size(); ++i) {
+  for (uint32_t i = 0; i < segment.tensors->outputs.size(); ++i) {
     const auto given = std::find_if(wiring_.outputs.begin(), wiring_.outputs.end(),
                                     [&](const Wire& wire) { return wire.segment == number && wire.number == i; });
     if (given != wiring_.outputs.end()) {
@@ -277,50 +228,33 @@ int Chain::run_segment(Call& call, size_t number, nnapi_shim_error* error) {
                       static_cast<size_t>(given - wiring_.outputs.begin())));
       continue;
     }
-    call.memory.emplace_back(segment.entry->outputs[i].bytes);
+    call.memory.emplace_back(segment.tensors->outputs[i].bytes);
     to.add({call.memory.back().data(), call.memory.back().size(), nullptr, 0});
   }
   call.made.push_back(to.places);
   const RunBuffers buffers = {from.buffers.data(), static_cast<uint32_t>(from.buffers.size()),
                               to.buffers.data(),   static_cast<uint32_t>(to.buffers.size()),
                               from.shared(),       to.shared()};
-  return segments_[number]->run(segment.shapes.data(), static_cast<uint32_t>(segment.shapes.size()), buffers, error);
+  return segments_[number]->run(segment.shapes, buffers, error);
 }
 
-int Chain::run(const nnapi_shim_shape* arguments, uint32_t argument_count, const RunBuffers& buffers,
-               nnapi_shim_error* error) {
-  if (is_one()) return segments_[0]->run(arguments, argument_count, buffers, error);
+int Chain::run(const CallShapes& shapes, const RunBuffers& buffers, nnapi_shim_error* error) {
   Call call{{}, {}, buffers, {}, {}};
-  int status = bind(arguments, argument_count, &call.bound, error);
+  int status = bind(shapes, &call.bound, error);
   if (status == NNAPI_SHIM_OK) status = list_tensors(call.bound, &call.tensors, error);
-  if (status != NNAPI_SHIM_OK) return status;
-  const size_t inputs = call.tensors.inputs.size(), outputs = call.tensors.outputs.size();
-  if (buffers.input_count != inputs || buffers.output_count != outputs || !buffers.inputs || !buffers.outputs) {
-    return fail(error, NNAPI_SHIM_BAD_ARGUMENT,
-                "%u inputs and %u outputs were given, the model has %zu inputs and %zu outputs",
-                buffers.inputs ? buffers.input_count : 0, buffers.outputs ? buffers.output_count : 0, inputs, outputs);
-  }
-  for (size_t i = 0; i < inputs && status == NNAPI_SHIM_OK; ++i) {
-    status = check_place("input", i, place_of(buffers.inputs, buffers.shared_inputs, i), call.tensors.inputs[i], error);
-  }
-  for (size_t i = 0; i < outputs && status == NNAPI_SHIM_OK; ++i) {
-    status =
-        check_place("output", i, place_of(buffers.outputs, buffers.shared_outputs, i), call.tensors.outputs[i], error);
-  }
+  if (status == NNAPI_SHIM_OK) status = check_buffers(buffers, call.tensors, error);
   for (size_t i = 0; i < segments_.size() && status == NNAPI_SHIM_OK; ++i) status = run_segment(call, i, error);
   return status;
 }
 
-int Chain::visit_operations(const nnapi_shim_shape* arguments, uint32_t argument_count, const char* device,
-                            nnapi_shim_operation_visitor visit, void* user, nnapi_shim_error* error) {
-  if (is_one()) return segments_[0]->visit_operations(arguments, argument_count, device, visit, user, error);
+int Chain::visit_operations(const CallShapes& shapes, const char* device, nnapi_shim_operation_visitor visit,
+                            void* user, nnapi_shim_error* error) {
   std::vector<BoundSegment> bound;
-  int status = bind(arguments, argument_count, &bound, error);
+  int status = bind(shapes, &bound, error);
   Visit counted = {visit, user, 0, 0};
   for (size_t i = 0; i < bound.size() && status == NNAPI_SHIM_OK; ++i) {
     counted.before += std::exchange(counted.count, 0);
-    status = segments_[i]->visit_operations(bound[i].shapes.data(), static_cast<uint32_t>(bound[i].shapes.size()),
-                                            device, visit_one, &counted, error);
+    status = segments_[i]->visit_operations(bound[i].shapes, device, visit_one, &counted, error);
   }
   return status;
 }
@@ -363,10 +297,6 @@ void Chain::last_failure(nnapi_shim_error* error) {
     segment->last_failure(error);
     if (error->status != NNAPI_SHIM_OK) return;
   }
-}
-
-void Chain::choice(char* text, size_t bytes) {
-  segments_[0]->choice(text, bytes);
 }
 
 }  // namespace nnapi_shim

@@ -46,14 +46,13 @@ bool is_of_the_caller(int status) {
   return status == NNAPI_SHIM_BAD_MODEL || status == NNAPI_SHIM_BAD_ARGUMENT || status == NNAPI_SHIM_TOO_OLD;
 }
 
-bool has_shapes(const Sample& sample, const nnapi_shim_shape* arguments, uint32_t argument_count) {
-  if (sample.ranks.size() != argument_count) return false;
+bool has_shapes(const Sample& sample, const CallShapes& shapes) {
+  if (sample.ranks.size() != shapes.count) return false;
   const int64_t* at = sample.sizes.data();
-  for (uint32_t i = 0; i < argument_count; ++i) {
-    if (arguments[i].rank != sample.ranks[i]) return false;
-    for (uint32_t axis = 0; axis < arguments[i].rank; ++axis) {
-      if (arguments[i].sizes[axis] != *at++) return false;
-    }
+  for (uint32_t i = 0; i < shapes.count; ++i) {
+    const nnapi_shim_shape& shape = shapes.arguments[i];
+    if (shape.rank != sample.ranks[i] || !std::equal(shape.sizes, shape.sizes + shape.rank, at)) return false;
+    at += shape.rank;
   }
   return true;
 }
@@ -81,8 +80,7 @@ void note_copies(const std::string& devices, nnapi_shim_error* error) {
             failure.message);
 }
 
-int DeviceSearch::find(const ModelView& view, const nnapi_shim_shape* arguments, uint32_t argument_count,
-                       Trusted* found, nnapi_shim_error* error) {
+int DeviceSearch::find(const ModelView& view, const CallShapes& shapes, Trusted* found, nnapi_shim_error* error) {
   std::vector<DeviceChoice> choices;
   int status = list_choices(model_.library, model_.options, &view, &choices, error);
   if (status != NNAPI_SHIM_OK) return status;
@@ -98,7 +96,7 @@ int DeviceSearch::find(const ModelView& view, const nnapi_shim_shape* arguments,
   for (size_t i = 0; i < choices.size(); ++i) {
     nnapi_shim_error failure{};
     if (is_allowed(choices[i], verdicts[i], is_fatal, reasons[i], &failure)) {
-      status = try_choice({view, arguments, argument_count}, choices[i], verdicts[i], found, &failure);
+      status = try_choice({view, shapes}, choices[i], verdicts[i], found, &failure);
       if (status == NNAPI_SHIM_OK || is_of_the_caller(status)) {
         if (first.status == NNAPI_SHIM_OK) first = failure;
         if (error) *error = status == NNAPI_SHIM_OK ? first : failure;
@@ -205,7 +203,7 @@ int DeviceSearch::check(const Request& request, const DeviceChoice& choice, Verd
     int status = model_.buffer.read_sample(number, &sample, error);
     if (status != NNAPI_SHIM_OK) return status;
     std::shared_ptr<CompiledModel> compiled = found->compiled;
-    if (!has_shapes(sample, request.arguments, request.argument_count)) {
+    if (!has_shapes(sample, request.shapes)) {
       if (is_known) continue;
       if (!other || other_sizes != sample.sizes) {
         ModelView view;

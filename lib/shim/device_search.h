@@ -13,6 +13,7 @@
 #include "lib/shim/compilation.h"
 #include "lib/shim/journal.h"
 #include "lib/shim/model_buffer.h"
+#include "lib/shim/tensors.h"
 #include "lib/shim/verdicts.h"
 
 namespace nnapi_shim {
@@ -48,14 +49,12 @@ class DeviceSearch {
 
   // Compiles the model, bound to the shapes of the arguments in `view`. If no device can be trusted, returns the first
   // device's failure.
-  int find(const ModelView& view, const nnapi_shim_shape* arguments, uint32_t argument_count, Trusted* found,
-           nnapi_shim_error* error);
+  int find(const ModelView& view, const CallShapes& shapes, Trusted* found, nnapi_shim_error* error);
 
  private:
   struct Request {
     const ModelView& view;
-    const nnapi_shim_shape* arguments;
-    uint32_t argument_count;
+    const CallShapes& shapes;
   };
   struct Way {
     bool copies;     // NNAPI gets no file of the weights

@@ -31,6 +31,35 @@ bool is_deadline(int code) {
 
 }  // namespace
 
+int check_buffer(const char* what, uint32_t index, const nnapi_shim_buffer& found, size_t needed,
+                 nnapi_shim_error* error) {
+  if (found.bytes == needed && (found.data || needed == 0)) return NNAPI_SHIM_OK;
+  if (!found.data && needed > 0) {
+    return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "%s %u: its buffer is null, %zu bytes are needed", what, index, needed);
+  }
+  return fail(error, NNAPI_SHIM_BAD_ARGUMENT,
+              "%s %u: its buffer has %zu bytes, for arguments of these shapes %zu are needed", what, index, found.bytes,
+              needed);
+}
+
+int check_buffers(const RunBuffers& buffers, const CallTensors& tensors, nnapi_shim_error* error) {
+  const size_t inputs = tensors.inputs.size(), outputs = tensors.outputs.size();
+  if (buffers.input_count != inputs || buffers.output_count != outputs || (!buffers.inputs && inputs > 0) ||
+      (!buffers.outputs && outputs > 0)) {
+    return fail(error, NNAPI_SHIM_BAD_ARGUMENT,
+                "%u inputs and %u outputs were given, the model has %zu inputs and %zu outputs",
+                buffers.inputs ? buffers.input_count : 0, buffers.outputs ? buffers.output_count : 0, inputs, outputs);
+  }
+  int status = NNAPI_SHIM_OK;
+  for (uint32_t i = 0; i < inputs && status == NNAPI_SHIM_OK; ++i) {
+    status = check_buffer("input", i, buffers.inputs[i], tensors.inputs[i].bytes, error);
+  }
+  for (uint32_t i = 0; i < outputs && status == NNAPI_SHIM_OK; ++i) {
+    status = check_buffer("output", i, buffers.outputs[i], tensors.outputs[i].bytes, error);
+  }
+  return status;
+}
+
 ExecutionPool::ExecutionPool(const NnapiLibrary& library, const Options& options,
                              ANeuralNetworksCompilation* compilation, const std::string& devices)
     : library_(library),

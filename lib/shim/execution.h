@@ -16,6 +16,7 @@
 #include "lib/shim/nnapi_library.h"
 #include "lib/shim/options.h"
 #include "lib/shim/shared_memory.h"
+#include "lib/shim/tensors.h"
 
 namespace nnapi_shim {
 
@@ -31,6 +32,11 @@ struct RunBuffers {
 
   bool has_shared() const { return shared_inputs != nullptr || shared_outputs != nullptr; }
 };
+
+// Check that there is a buffer of the right size: for one tensor, and for each input and output.
+int check_buffer(const char* what, uint32_t index, const nnapi_shim_buffer& found, size_t needed,
+                 nnapi_shim_error* error);
+int check_buffers(const RunBuffers& buffers, const CallTensors& tensors, nnapi_shim_error* error);
 
 // Nanoseconds; 0: not measured.
 struct DeviceTimes {

@@ -65,10 +65,7 @@ int check_floats(const char* what, uint32_t index, const nnapi_shim_buffer& foun
     return fail(error, NNAPI_SHIM_BAD_MODEL, "%s %u: as floats its %zu elements don't fit into memory", what, index,
                 tensor.bytes);
   }
-  const size_t needed = tensor.bytes * sizeof(float);
-  if (found.data && found.bytes == needed) return NNAPI_SHIM_OK;
-  return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "%s %u: its buffer has %zu bytes%s, %zu are needed", what, index,
-              found.bytes, found.data ? "" : " and is null", needed);
+  return check_buffer(what, index, found, tensor.bytes * sizeof(float), error);
 }
 
 }  // namespace
@@ -104,15 +101,15 @@ std::vector<nnapi_shim_tensor> as_floats(const std::vector<nnapi_shim_tensor>& t
   return seen;
 }
 
-int run_with_floats(Model& model, const FloatBoundary& boundary, const nnapi_shim_shape* arguments,
-                    uint32_t argument_count, const RunBuffers& buffers, nnapi_shim_error* error) {
-  std::shared_ptr<ShapeEntry> entry;
-  int status = model.describe(arguments, argument_count, &entry, error);
+int run_with_floats(Model& model, const FloatBoundary& boundary, const CallShapes& shapes, const RunBuffers& buffers,
+                    nnapi_shim_error* error) {
+  std::shared_ptr<const CallTensors> tensors;
+  int status = model.describe(shapes, &tensors, error);
   if (status != NNAPI_SHIM_OK) return status;
-  const std::vector<nnapi_shim_tensor>&inputs = entry->inputs, &outputs = entry->outputs;
+  const std::vector<nnapi_shim_tensor>&inputs = tensors->inputs, &outputs = tensors->outputs;
   const bool has_all = buffers.inputs && buffers.outputs && buffers.input_count == inputs.size() &&
                        buffers.output_count == outputs.size();
-  if (!has_all) return model.run(arguments, argument_count, buffers, error);  // says what is wrong
+  if (!has_all) return model.run(shapes, buffers, error);  // says what is wrong
   std::vector<nnapi_shim_buffer> from(buffers.inputs, buffers.inputs + inputs.size());
   std::vector<nnapi_shim_buffer> to(buffers.outputs, buffers.outputs + outputs.size());
   std::vector<std::unique_ptr<uint8_t[]>> memory;
@@ -140,7 +137,7 @@ int run_with_floats(Model& model, const FloatBoundary& boundary, const nnapi_shi
   RunBuffers converted = buffers;
   converted.inputs = from.data();
   converted.outputs = to.data();
-  status = model.run(arguments, argument_count, converted, error);
+  status = model.run(shapes, converted, error);
   for (uint32_t i = 0; i < outputs.size() && status == NNAPI_SHIM_OK; ++i) {
     if (!is_converted(outputs[i], boundary.outputs[i])) continue;
     auto* numbers = static_cast<float*>(buffers.outputs[i].data);

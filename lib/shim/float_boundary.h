@@ -29,7 +29,7 @@ std::vector<nnapi_shim_tensor> as_floats(const std::vector<nnapi_shim_tensor>& t
 
 // Runs the model with the callers' buffers, and converts where they hold floats and the model has integers. As
 // Model::run() otherwise.
-int run_with_floats(Model& model, const FloatBoundary& boundary, const nnapi_shim_shape* arguments,
-                    uint32_t argument_count, const RunBuffers& buffers, nnapi_shim_error* error);
+int run_with_floats(Model& model, const FloatBoundary& boundary, const CallShapes& shapes, const RunBuffers& buffers,
+                    nnapi_shim_error* error);
 
 }  // namespace nnapi_shim

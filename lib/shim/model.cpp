@@ -43,57 +43,44 @@ void give(const nnapi_shim_error& failure, nnapi_shim_error* error) {
 
 }  // namespace
 
-Model::Model(std::unique_ptr<const ModelBuffer> buffer, const Weights& weights, std::shared_ptr<const Archive> archive)
-    : buffer_(std::move(buffer)), archive_(std::move(archive)), weights_(weights) {}
+Model::Model(std::unique_ptr<const ModelBuffer> buffer, const Weights& weights, std::shared_ptr<const Archive> archive,
+             size_t variants)
+    : buffer_(std::move(buffer)), archive_(std::move(archive)), weights_(weights), variants_(variants) {}
 
-int Model::configure(const nnapi_shim_options* options, nnapi_shim_error* error) {
-  Options read;
-  const int status = read_options(options, &read, error);
-  if (status != NNAPI_SHIM_OK) return status;
+int Model::configure(const Options& options, nnapi_shim_error* error) {
+  if (options.variant > variants_) {
+    return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "options: variant is %u, the file has %zu model%s", options.variant,
+                variants_, variants_ == 1 ? "" : "s");
+  }
   const std::lock_guard<std::mutex> lock(mutex_);
   if (is_started_) {
     return fail(error, NNAPI_SHIM_BAD_ARGUMENT,
                 "options can't change any more, as the model was compiled or asked for its operations; open it anew");
   }
-  options_ = std::move(read);
+  options_ = options;
   return NNAPI_SHIM_OK;
 }
 
-int Model::check_arguments(const nnapi_shim_shape* arguments, uint32_t argument_count, nnapi_shim_error* error) const {
-  if (argument_count != buffer_->argument_count() || (!arguments && argument_count > 0)) {
-    return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "the shapes of %u arguments were given, the model has %u",
-                arguments ? argument_count : 0, buffer_->argument_count());
-  }
-  for (uint32_t i = 0; i < argument_count; ++i) {
-    if (arguments[i].rank > format::kMaxRank || (!arguments[i].sizes && arguments[i].rank > 0)) {
-      return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "argument %u: rank %u found, with%s sizes; at most %u is possible", i,
-                  arguments[i].rank, arguments[i].sizes ? "" : "out", format::kMaxRank);
-    }
-  }
-  return NNAPI_SHIM_OK;
-}
-
-int Model::bind(const nnapi_shim_shape* arguments, uint32_t argument_count, ShapeEntry* entry, ModelView* view,
-                nnapi_shim_error* error) const {
-  int status = buffer_->bind(arguments, argument_count, view, error);
+int Model::bind(const CallShapes& shapes, ShapeEntry* entry, ModelView* view, nnapi_shim_error* error) const {
+  int status = buffer_->bind(shapes.arguments, shapes.count, view, error);
   if (status != NNAPI_SHIM_OK || entry->is_bound.load(std::memory_order_acquire)) return status;
   const SubgraphView& main = view->models[0];
-  status = describe_tensors(main, main.inputs, &entry->inputs, error);
-  if (status == NNAPI_SHIM_OK) status = describe_tensors(main, main.outputs, &entry->outputs, error);
+  status = describe_tensors(main, main.inputs, &entry->tensors.inputs, error);
+  if (status == NNAPI_SHIM_OK) status = describe_tensors(main, main.outputs, &entry->tensors.outputs, error);
   if (status == NNAPI_SHIM_OK) entry->is_bound.store(true, std::memory_order_release);
   return status;
 }
 
-int Model::describe(const nnapi_shim_shape* arguments, uint32_t argument_count, std::shared_ptr<ShapeEntry>* entry,
-                    nnapi_shim_error* error) {
-  int status = check_arguments(arguments, argument_count, error);
+int Model::describe(const CallShapes& shapes, std::shared_ptr<const CallTensors>* tensors, nnapi_shim_error* error) {
+  int status = check_shapes(shapes, argument_count(), error);
   if (status != NNAPI_SHIM_OK) return status;
-  *entry = shapes_.find(arguments, argument_count);
-  if ((*entry)->is_bound.load(std::memory_order_acquire)) return status;
-  const std::lock_guard<std::mutex> lock((*entry)->mutex);
+  const std::shared_ptr<ShapeEntry> entry = shapes_.find(shapes);
+  *tensors = std::shared_ptr<const CallTensors>(entry, &entry->tensors);
+  if (entry->is_bound.load(std::memory_order_acquire)) return status;
+  const std::lock_guard<std::mutex> lock(entry->mutex);
   ModelView view;
-  status = bind(arguments, argument_count, entry->get(), &view, error);
-  if (status != NNAPI_SHIM_OK) shapes_.drop(entry->get());
+  status = bind(shapes, entry.get(), &view, error);
+  if (status != NNAPI_SHIM_OK) shapes_.drop(entry.get());
   return status;
 }
 
@@ -146,9 +133,9 @@ void Model::stop() {
   if (archive_) archive_->release_pages();
 }
 
-bool Model::is_on_reference(const nnapi_shim_shape* arguments, uint32_t argument_count) {
+bool Model::is_on_reference(const CallShapes& shapes) {
   if (!options_.device.empty() || options_.device_kind != NNAPI_SHIM_ANY_DEVICE) return false;
-  const std::shared_ptr<ShapeEntry> entry = shapes_.find(arguments, argument_count);
+  const std::shared_ptr<ShapeEntry> entry = shapes_.find(shapes);
   return entry->is_compiled.load(std::memory_order_acquire) && entry->choice.is_reference;
 }
 
@@ -164,17 +151,16 @@ void Model::digest_weights() {
 }
 
 // The caller holds the entry's mutex.
-int Model::compile(const nnapi_shim_shape* arguments, uint32_t argument_count, ShapeEntry* entry,
-                   nnapi_shim_error* error) {
+int Model::compile(const CallShapes& shapes, ShapeEntry* entry, nnapi_shim_error* error) {
   int status = start(error);
   if (status != NNAPI_SHIM_OK) return status;
   ModelView view;
-  status = bind(arguments, argument_count, entry, &view, error);
+  status = bind(shapes, entry, &view, error);
   if (status != NNAPI_SHIM_OK) return status;
   const bool is_cached = !options_.cache_directory.empty() && library_->ANeuralNetworksCompilation_setCaching;
   if (is_cached) digest_weights();
   if (is_checked()) {
-    status = compile_checked(view, arguments, argument_count, is_cached, entry, error);
+    status = compile_checked(view, shapes, is_cached, entry, error);
   } else {
     status = compile_unchecked(view, is_cached, entry, error);
   }
@@ -216,8 +202,8 @@ int Model::compile_unchecked(const ModelView& view, bool is_cached, ShapeEntry* 
 
 // Compiles for the first device that passes the check of the samples. After NNAPI_SHIM_OK, remembers why earlier ones
 // were not taken.
-int Model::compile_checked(const ModelView& view, const nnapi_shim_shape* arguments, uint32_t argument_count,
-                           bool is_cached, ShapeEntry* entry, nnapi_shim_error* error) {
+int Model::compile_checked(const ModelView& view, const CallShapes& shapes, bool is_cached, ShapeEntry* entry,
+                           nnapi_shim_error* error) {
   WeightWays weights;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -227,7 +213,7 @@ int Model::compile_checked(const ModelView& view, const nnapi_shim_shape* argume
                                   verdicts_};
   Trusted found;
   nnapi_shim_error failure{};
-  const int status = DeviceSearch(searched).find(view, arguments, argument_count, &found, &failure);
+  const int status = DeviceSearch(searched).find(view, shapes, &found, &failure);
   if (status != NNAPI_SHIM_OK) {
     give(failure, error);
     return status;
@@ -243,11 +229,10 @@ int Model::compile_checked(const ModelView& view, const nnapi_shim_shape* argume
   return status;
 }
 
-int Model::get_compiled(const nnapi_shim_shape* arguments, uint32_t argument_count, std::shared_ptr<ShapeEntry>* entry,
-                        nnapi_shim_error* error) {
-  int status = check_arguments(arguments, argument_count, error);
+int Model::get_compiled(const CallShapes& shapes, std::shared_ptr<ShapeEntry>* entry, nnapi_shim_error* error) {
+  int status = check_shapes(shapes, argument_count(), error);
   if (status != NNAPI_SHIM_OK) return status;
-  *entry = shapes_.find(arguments, argument_count);
+  *entry = shapes_.find(shapes);
   ShapeEntry& found = **entry;
   if (found.is_compiled.load(std::memory_order_acquire)) return status;
   {
@@ -259,7 +244,7 @@ int Model::get_compiled(const nnapi_shim_shape* arguments, uint32_t argument_cou
       return found.refusal->status;
     }
     nnapi_shim_error failure{};
-    status = compile(arguments, argument_count, &found, &failure);
+    status = compile(shapes, &found, &failure);
     if (status != NNAPI_SHIM_OK) {
       give(failure, error);
       remember(failure);
@@ -271,9 +256,9 @@ int Model::get_compiled(const nnapi_shim_shape* arguments, uint32_t argument_cou
   return status;
 }
 
-int Model::warm_up(const nnapi_shim_shape* arguments, uint32_t argument_count, nnapi_shim_error* error) {
+int Model::warm_up(const CallShapes& shapes, nnapi_shim_error* error) {
   std::shared_ptr<ShapeEntry> entry;
-  return get_compiled(arguments, argument_count, &entry, error);
+  return get_compiled(shapes, &entry, error);
 }
 
 void Model::get_profile(nnapi_shim_profile* profile) {
@@ -305,6 +290,10 @@ void Model::note_forbidden(const std::string& forbidden) {
   if (forbidden.empty() || std::strstr(last_failure_.message, "known to be wrong") != nullptr) return;
   const std::string later = last_failure_.message;
   fail(&last_failure_, NNAPI_SHIM_REFUSED, "%.400s%s%s", forbidden.c_str(), later.empty() ? "" : "; ", later.c_str());
+}
+
+void Model::choice(char* text, size_t bytes) {
+  if (bytes > 0) text[0] = '\0';
 }
 
 void Model::last_failure(nnapi_shim_error* error) {

@@ -1,5 +1,4 @@
-// Holds an open model: its options, the shapes that it ran with, its compiled forms and its measurements. The C
-// interface (nnapi_shim.h) is a thin layer over `Model`, and the comments there describe these functions.
+// Holds one model: its options, the shapes that it ran with, its compiled forms and its measurements.
 #pragma once
 
 #include <atomic>
@@ -9,74 +8,67 @@
 #include "lib/shim/archive.h"
 #include "lib/shim/device_search.h"
 #include "lib/shim/model_buffer.h"
+#include "lib/shim/open_model.h"
 #include "lib/shim/shape_cache.h"
-#include "lib/shim/tensors.h"
 
 namespace nnapi_shim {
 
 // Fails because options without a cache directory leave no place for verdicts.
 int fail_no_cache(nnapi_shim_error* error);
 
-// Several threads may call all functions at once.
-class Model {
+// The model of one buffer.
+class Model final : public OpenModel {
  public:
-  // `weights` have to outlive the model. The weights of `archive` do, as the model keeps the archive.
+  // `weights` have to outlive the model. The weights of `archive` do, as the model keeps the archive. The model is one
+  // of `variants` models of a package.
   Model(std::unique_ptr<const ModelBuffer> buffer, const Weights& weights,
-        std::shared_ptr<const Archive> archive = nullptr);
+        std::shared_ptr<const Archive> archive = nullptr, size_t variants = 1);
 
-  int configure(const nnapi_shim_options* options, nnapi_shim_error* error);
   const ModelBuffer& buffer() const { return *buffer_; }
-
-  // Finds or makes the entry for these shapes. After NNAPI_SHIM_OK its `inputs` and `outputs` are filled.
-  int describe(const nnapi_shim_shape* arguments, uint32_t argument_count, std::shared_ptr<ShapeEntry>* entry,
-               nnapi_shim_error* error);
-  int warm_up(const nnapi_shim_shape* arguments, uint32_t argument_count, nnapi_shim_error* error);
-  int run(const nnapi_shim_shape* arguments, uint32_t argument_count, const RunBuffers& buffers,
-          nnapi_shim_error* error);
-  int visit_operations(const nnapi_shim_shape* arguments, uint32_t argument_count, const char* device,
-                       nnapi_shim_operation_visitor visit, void* user, nnapi_shim_error* error);
+  uint32_t argument_count() const override { return buffer_->argument_count(); }
+  std::vector<int64_t> argument_sizes(uint32_t argument) const override { return buffer_->argument_sizes(argument); }
+  const std::vector<int32_t>& input_arguments() const override { return buffer_->input_arguments(); }
+  uint32_t output_count() const override { return buffer_->output_count(); }
+  uint32_t feature_level() const override { return buffer_->feature_level(); }
+  int configure(const Options& options, nnapi_shim_error* error) override;
+  int describe(const CallShapes& shapes, std::shared_ptr<const CallTensors>* tensors, nnapi_shim_error* error) override;
+  int warm_up(const CallShapes& shapes, nnapi_shim_error* error) override;
+  int run(const CallShapes& shapes, const RunBuffers& buffers, nnapi_shim_error* error) override;
+  int visit_operations(const CallShapes& shapes, const char* device, nnapi_shim_operation_visitor visit, void* user,
+                       nnapi_shim_error* error) override;
+  int load_library(const NnapiLibrary** library, nnapi_shim_error* error) override;
+  int try_devices(nnapi_shim_error* error) override;
+  void get_profile(nnapi_shim_profile* profile) override;
+  void last_failure(nnapi_shim_error* error) override;
+  void choice(char* text, size_t bytes) override;
 
   // Of the devices that the options leave, NNAPI's own CPU apart: the largest share of the operations that one of them
   // supports; 1 below feature level 3, where NNAPI can't tell.
-  int supported_share(const nnapi_shim_shape* arguments, uint32_t argument_count, double* share,
-                      nnapi_shim_error* error);
+  int supported_share(const CallShapes& shapes, double* share, nnapi_shim_error* error);
   // Returns whether the model is compiled for NNAPI's own CPU because no other device could be trusted.
-  bool is_on_reference(const nnapi_shim_shape* arguments, uint32_t argument_count);
-  // Loads NNAPI, and gives its library.
-  int load_library(const NnapiLibrary** library, nnapi_shim_error* error);
+  bool is_on_reference(const CallShapes& shapes);
   // Frees what was compiled, and NNAPI's hold of the weights. No call may be running. A later call compiles again.
   void stop();
-
-  // The trial: finds a device that can be trusted with the samples' shapes, and writes the verdicts.
-  int try_devices(nnapi_shim_error* error);
-
-  void get_profile(nnapi_shim_profile* profile);
-  void last_failure(nnapi_shim_error* error);
 
  private:
   static constexpr uint32_t kGuardedRuns = 8;  // the first ones after compiling
 
-  int build_for_questions(const nnapi_shim_shape* arguments, uint32_t argument_count, ModelView* view,
-                          std::unique_ptr<BuiltModel>* built, nnapi_shim_error* error);
+  int build_for_questions(const CallShapes& shapes, ModelView* view, std::unique_ptr<BuiltModel>* built,
+                          nnapi_shim_error* error);
   int run_trial_once(const Sample& sample, nnapi_shim_error* error);
-  int check_arguments(const nnapi_shim_shape* arguments, uint32_t argument_count, nnapi_shim_error* error) const;
-  int bind(const nnapi_shim_shape* arguments, uint32_t argument_count, ShapeEntry* entry, ModelView* view,
-           nnapi_shim_error* error) const;
-  int get_compiled(const nnapi_shim_shape* arguments, uint32_t argument_count, std::shared_ptr<ShapeEntry>* entry,
-                   nnapi_shim_error* error);
-  int compile(const nnapi_shim_shape* arguments, uint32_t argument_count, ShapeEntry* entry, nnapi_shim_error* error);
+  int bind(const CallShapes& shapes, ShapeEntry* entry, ModelView* view, nnapi_shim_error* error) const;
+  int get_compiled(const CallShapes& shapes, std::shared_ptr<ShapeEntry>* entry, nnapi_shim_error* error);
+  int compile(const CallShapes& shapes, ShapeEntry* entry, nnapi_shim_error* error);
   std::shared_ptr<const WeightMemory> weight_memory();
   std::shared_ptr<const WeightMemory> copied_weights();
   int compile_unchecked(const ModelView& view, bool is_cached, ShapeEntry* entry, nnapi_shim_error* error);
-  int compile_checked(const ModelView& view, const nnapi_shim_shape* arguments, uint32_t argument_count, bool is_cached,
-                      ShapeEntry* entry, nnapi_shim_error* error);
+  int compile_checked(const ModelView& view, const CallShapes& shapes, bool is_cached, ShapeEntry* entry,
+                      nnapi_shim_error* error);
   bool is_checked() const { return buffer_->sample_count() > 0 && !options_.no_self_check; }
-  int run_on_one(const nnapi_shim_shape* arguments, uint32_t argument_count, const RunBuffers& buffers,
-                 bool* may_try_another, nnapi_shim_error* error);
+  int run_on_one(const CallShapes& shapes, const RunBuffers& buffers, bool* may_try_another, nnapi_shim_error* error);
   int run_guarded(ShapeEntry& entry, const RunBuffers& buffers, DeviceTimes* times, nnapi_shim_error* error);
   bool drop_failed(ShapeEntry& entry, const nnapi_shim_error& failure);
   int start(nnapi_shim_error* error);
-  int check_buffers(const ShapeEntry& entry, const RunBuffers& buffers, nnapi_shim_error* error) const;
   void digest_weights();
   void remember(const nnapi_shim_error& failure);
   void note_forbidden(const std::string& forbidden);
@@ -84,6 +76,7 @@ class Model {
   const std::unique_ptr<const ModelBuffer> buffer_;
   const std::shared_ptr<const Archive> archive_;
   const Weights weights_;
+  const size_t variants_;
   Options options_;  // do not change after start()
   ShapeCache shapes_;
 

@@ -6,21 +6,22 @@
 #include "lib/shim/model.h"
 
 namespace nnapi_shim {
-int Model::build_for_questions(const nnapi_shim_shape* arguments, uint32_t argument_count, ModelView* view,
-                               std::unique_ptr<BuiltModel>* built, nnapi_shim_error* error) {
-  int status = check_arguments(arguments, argument_count, error);
+
+int Model::build_for_questions(const CallShapes& shapes, ModelView* view, std::unique_ptr<BuiltModel>* built,
+                               nnapi_shim_error* error) {
+  int status = check_shapes(shapes, argument_count(), error);
   if (status == NNAPI_SHIM_OK) status = start(error);
-  if (status == NNAPI_SHIM_OK) status = buffer_->bind(arguments, argument_count, view, error);
+  if (status == NNAPI_SHIM_OK) status = buffer_->bind(shapes.arguments, shapes.count, view, error);
   if (status != NNAPI_SHIM_OK) return status;
   *built = std::make_unique<BuiltModel>(*library_, weight_memory());
   return (*built)->build(*view, error);
 }
 
-int Model::visit_operations(const nnapi_shim_shape* arguments, uint32_t argument_count, const char* device,
-                            nnapi_shim_operation_visitor visit, void* user, nnapi_shim_error* error) {
+int Model::visit_operations(const CallShapes& shapes, const char* device, nnapi_shim_operation_visitor visit,
+                            void* user, nnapi_shim_error* error) {
   ModelView view;
   std::unique_ptr<BuiltModel> built;
-  int status = build_for_questions(arguments, argument_count, &view, &built, error);
+  int status = build_for_questions(shapes, &view, &built, error);
   if (status != NNAPI_SHIM_OK) return status;
   Options asked;
   asked.device = device ? device : options_.device;
@@ -50,14 +51,13 @@ int Model::visit_operations(const nnapi_shim_shape* arguments, uint32_t argument
   return status;
 }
 
-int Model::supported_share(const nnapi_shim_shape* arguments, uint32_t argument_count, double* share,
-                           nnapi_shim_error* error) {
+int Model::supported_share(const CallShapes& shapes, double* share, nnapi_shim_error* error) {
   *share = 1;
   if (const int status = start(error)) return status;
   if (!library_->ANeuralNetworksModel_getSupportedOperationsForDevices) return NNAPI_SHIM_OK;
   ModelView view;
   std::unique_ptr<BuiltModel> built;
-  int status = build_for_questions(arguments, argument_count, &view, &built, error);
+  int status = build_for_questions(shapes, &view, &built, error);
   DeviceChoice choice;
   AllowedDevices allowed;
   if (status == NNAPI_SHIM_OK) status = choose_devices(*library_, options_, &view, &choice, error);

@@ -9,19 +9,6 @@ namespace {
 
 using nnapi_convert::ResultCode;
 
-int check_buffer(const char* what, uint32_t index, const nnapi_shim_buffer& found, const nnapi_shim_tensor& needed,
-                 nnapi_shim_error* error) {
-  if (found.data && found.bytes == needed.bytes) return NNAPI_SHIM_OK;
-  if (!found.data && needed.bytes > 0) {
-    return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "%s %u: its buffer is null, %zu bytes are needed", what, index,
-                needed.bytes);
-  }
-  if (found.bytes == needed.bytes) return NNAPI_SHIM_OK;
-  return fail(error, NNAPI_SHIM_BAD_ARGUMENT,
-              "%s %u: its buffer has %zu bytes, for arguments of these shapes %zu are needed", what, index, found.bytes,
-              needed.bytes);
-}
-
 }  // namespace
 
 // Runs the model, the first times with a note in the journal.
@@ -53,29 +40,10 @@ bool Model::drop_failed(ShapeEntry& entry, const nnapi_shim_error& failure) {
   return may_try_another;
 }
 
-int Model::check_buffers(const ShapeEntry& entry, const RunBuffers& buffers, nnapi_shim_error* error) const {
-  if (buffers.input_count != entry.inputs.size() || buffers.output_count != entry.outputs.size() ||
-      (!buffers.inputs && buffers.input_count > 0) || (!buffers.outputs && buffers.output_count > 0)) {
-    return fail(error, NNAPI_SHIM_BAD_ARGUMENT,
-                "%u inputs and %u outputs were given, the model has %zu inputs and %zu outputs",
-                buffers.inputs ? buffers.input_count : 0, buffers.outputs ? buffers.output_count : 0,
-                entry.inputs.size(), entry.outputs.size());
-  }
-  int status = NNAPI_SHIM_OK;
-  for (uint32_t i = 0; i < buffers.input_count && status == NNAPI_SHIM_OK; ++i) {
-    status = check_buffer("input", i, buffers.inputs[i], entry.inputs[i], error);
-  }
-  for (uint32_t i = 0; i < buffers.output_count && status == NNAPI_SHIM_OK; ++i) {
-    status = check_buffer("output", i, buffers.outputs[i], entry.outputs[i], error);
-  }
-  return status;
-}
-
-int Model::run(const nnapi_shim_shape* arguments, uint32_t argument_count, const RunBuffers& buffers,
-               nnapi_shim_error* error) {
+int Model::run(const CallShapes& shapes, const RunBuffers& buffers, nnapi_shim_error* error) {
   bool may_try_another = false;
   nnapi_shim_error failure{};
-  int status = run_on_one(arguments, argument_count, buffers, &may_try_another, &failure);
+  int status = run_on_one(shapes, buffers, &may_try_another, &failure);
   if (!may_try_another) {
     if (status != NNAPI_SHIM_OK && error) *error = failure;
     return status;
@@ -83,7 +51,7 @@ int Model::run(const nnapi_shim_shape* arguments, uint32_t argument_count, const
   // Ends, as each round condemns a device.
   while (may_try_another) {
     nnapi_shim_error later{};
-    status = run_on_one(arguments, argument_count, buffers, &may_try_another, &later);
+    status = run_on_one(shapes, buffers, &may_try_another, &later);
   }
   if (status == NNAPI_SHIM_OK) {
     verdicts_.confirm();
@@ -94,12 +62,12 @@ int Model::run(const nnapi_shim_shape* arguments, uint32_t argument_count, const
   return failure.status;
 }
 
-int Model::run_on_one(const nnapi_shim_shape* arguments, uint32_t argument_count, const RunBuffers& buffers,
-                      bool* may_try_another, nnapi_shim_error* error) {
+int Model::run_on_one(const CallShapes& shapes, const RunBuffers& buffers, bool* may_try_another,
+                      nnapi_shim_error* error) {
   *may_try_another = false;
   std::shared_ptr<ShapeEntry> entry;
-  int status = get_compiled(arguments, argument_count, &entry, error);
-  if (status == NNAPI_SHIM_OK) status = check_buffers(*entry, buffers, error);
+  int status = get_compiled(shapes, &entry, error);
+  if (status == NNAPI_SHIM_OK) status = check_buffers(buffers, entry->tensors, error);
   if (status != NNAPI_SHIM_OK) return status;
   DeviceTimes times;
   const uint64_t start = now_ns();
@@ -148,15 +116,13 @@ int Model::try_devices(nnapi_shim_error* error) {
 // a device.
 int Model::run_trial_once(const Sample& sample, nnapi_shim_error* error) {
   const std::vector<nnapi_shim_shape> shapes = sample.shapes();
-  const auto count = static_cast<uint32_t>(shapes.size());
   for (;;) {
     SampleBuffers buffers(sample);
-    int status = run(shapes.data(), count, buffers.run_buffers(), error);
-    if (status != NNAPI_SHIM_OK) return status;
-    status = buffers.compare(error);
-    if (status == NNAPI_SHIM_OK) return status;
-    const std::shared_ptr<ShapeEntry> entry = shapes_.find(shapes.data(), count);
-    verdicts_.set(entry->choice.key, entry->choice.version, Verdict::kWrong, error->message);
+    if (const int status = run(shapes, buffers.run_buffers(), error)) return status;
+    nnapi_shim_error wrong{};
+    if (buffers.compare(&wrong) == NNAPI_SHIM_OK) return NNAPI_SHIM_OK;
+    const std::shared_ptr<ShapeEntry> entry = shapes_.find(shapes);
+    verdicts_.set(entry->choice.key, entry->choice.version, Verdict::kWrong, wrong.message);
     shapes_.drop(entry.get());
   }
 }

@@ -1,4 +1,4 @@
-// The models of an open file: one, or those of a package, of which the first that suits this phone is used.
+// A package: a file of several models, of which the first that suits this phone is used.
 //
 // For the shapes of a call, the models that take them are ordered by the share of their operations that one device
 // supports, and, where that is equal, as in the package. The first that compiles and passes the check of its samples on
@@ -18,49 +18,44 @@
 
 namespace nnapi_shim {
 
+// Makes the model of the words, of one buffer or of a package. `weights` have to outlive it; those of `archive` do, as
+// the model keeps it. Returns null, and NNAPI_SHIM_BAD_MODEL in `error`, for words that are damaged.
+std::unique_ptr<OpenModel> open_words(const void* words, size_t word_count, const Weights& weights,
+                                      const std::shared_ptr<const Archive>& archive, nnapi_shim_error* error);
+
 struct PackagedModel {
-  std::string name;  // empty in a file of one model
+  std::string name;
   std::unique_ptr<Model> model;
 };
 
-// Several threads may call all functions at once. Most are Model's; see there.
-class Package {
+class Package final : public OpenModel {
  public:
-  // Makes the models of the words, of one buffer or of a package. `weights` have to outlive them; those of `archive`
-  // do, as the models keep it. Returns NNAPI_SHIM_OK or NNAPI_SHIM_BAD_MODEL.
-  static int read(const void* words, size_t word_count, const Weights& weights,
-                  const std::shared_ptr<const Archive>& archive, std::vector<PackagedModel>* models,
-                  nnapi_shim_error* error);
+  // The models have as many arguments, inputs and outputs.
   explicit Package(std::vector<PackagedModel> models);
 
-  int configure(const nnapi_shim_options* options, nnapi_shim_error* error);
-  const ModelBuffer& buffer() const { return models_[0].model->buffer(); }
-  uint32_t feature_level() const;  // the lowest that one of the models runs on
-  // The sizes of an argument; 0 also where the models differ.
-  std::vector<int64_t> argument_sizes(uint32_t argument) const;
-
-  int describe(const nnapi_shim_shape* arguments, uint32_t argument_count, std::shared_ptr<ShapeEntry>* entry,
-               nnapi_shim_error* error);
-  int warm_up(const nnapi_shim_shape* arguments, uint32_t argument_count, nnapi_shim_error* error);
-  int run(const nnapi_shim_shape* arguments, uint32_t argument_count, const RunBuffers& buffers,
-          nnapi_shim_error* error);
-  int visit_operations(const nnapi_shim_shape* arguments, uint32_t argument_count, const char* device,
-                       nnapi_shim_operation_visitor visit, void* user, nnapi_shim_error* error);
-  // Loads NNAPI, and gives its library.
-  int load_library(const NnapiLibrary** library, nnapi_shim_error* error);
+  uint32_t argument_count() const override { return models_[0].model->argument_count(); }
+  std::vector<int64_t> argument_sizes(uint32_t argument) const override;  // 0 also where the models differ
+  const std::vector<int32_t>& input_arguments() const override { return models_[0].model->input_arguments(); }
+  uint32_t output_count() const override { return models_[0].model->output_count(); }
+  uint32_t feature_level() const override;  // the lowest that one of the models runs on
+  int configure(const Options& options, nnapi_shim_error* error) override;
+  int describe(const CallShapes& shapes, std::shared_ptr<const CallTensors>* tensors, nnapi_shim_error* error) override;
+  int warm_up(const CallShapes& shapes, nnapi_shim_error* error) override;
+  int run(const CallShapes& shapes, const RunBuffers& buffers, nnapi_shim_error* error) override;
+  int visit_operations(const CallShapes& shapes, const char* device, nnapi_shim_operation_visitor visit, void* user,
+                       nnapi_shim_error* error) override;
+  int load_library(const NnapiLibrary** library, nnapi_shim_error* error) override;
   // Tries all models that this phone's NNAPI has the level for. OK if one of them can be trusted.
-  int try_devices(nnapi_shim_error* error);
-
-  void get_profile(nnapi_shim_profile* profile);
-  void last_failure(nnapi_shim_error* error);
-  // Says which model was chosen last, and why not those before it; empty in a file of one model, and before a choice.
-  void choice(char* text, size_t bytes);
+  int try_devices(nnapi_shim_error* error) override;
+  void get_profile(nnapi_shim_profile* profile) override { newest().get_profile(profile); }
+  void last_failure(nnapi_shim_error* error) override { newest().last_failure(error); }
+  void choice(char* text, size_t bytes) override;
 
  private:
   static constexpr size_t kNoModel = ~size_t{0};
   static constexpr size_t kTextBytes = 1024;
 
-  using Shape = std::vector<int64_t>;  // of each argument its rank, then its sizes
+  using Shape = std::vector<int64_t>;  // CallShapes::key()
   struct Pick {
     Shape shape;
     size_t number;  // of the model; kNoModel: none any more
@@ -75,22 +70,22 @@ class Package {
   };
   // What a search for the model of a call's shapes knows.
   struct Search {
-    const nnapi_shim_shape* arguments;
-    uint32_t argument_count;
+    const CallShapes& shapes;
     Shape shape;
-    uint32_t left_out = 0;  // a bit for each model not to try
-    std::vector<Candidate> candidates;
+    uint32_t left_out;  // a bit for each model not to try
+    std::vector<Candidate> candidates = {};
     nnapi_shim_error first{};       // failure
     char reasons[kTextBytes] = "";  // why models were not taken
   };
 
-  int run_on(size_t number, const nnapi_shim_shape* arguments, uint32_t argument_count, const RunBuffers& buffers,
-             nnapi_shim_error* error);
-  bool takes(size_t number, const nnapi_shim_shape* arguments, uint32_t argument_count) const;
+  Model& newest();
+  Search search_for(const CallShapes& shapes);
+  int run_on(size_t number, const CallShapes& shapes, const RunBuffers& buffers, nnapi_shim_error* error);
+  bool takes(size_t number, const CallShapes& shapes) const;
   bool converts(size_t number) const { return (converting_ >> number & 1) != 0; }
-  size_t first_fit(const nnapi_shim_shape* arguments, uint32_t argument_count) const;
+  size_t first_fit(const CallShapes& shapes) const;
   bool find_pick(const Shape& shape, size_t* number);
-  int pick(const nnapi_shim_shape* arguments, uint32_t argument_count, size_t* number, nnapi_shim_error* error);
+  int pick(const CallShapes& shapes, size_t* number, nnapi_shim_error* error);
   int choose(Search& search, size_t* number, nnapi_shim_error* error);
   void list_candidates(Search& search);
   int try_candidate(Search& search, const Candidate& candidate, bool* is_found, nnapi_shim_error* failure);

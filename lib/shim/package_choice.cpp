@@ -24,9 +24,7 @@ constexpr size_t kMostPicks = 64;
 
 bool same_tensors(const std::vector<nnapi_shim_tensor>& a, const std::vector<nnapi_shim_tensor>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const nnapi_shim_tensor& x, const nnapi_shim_tensor& y) {
-    return x.type == y.type && x.rank == y.rank && std::equal(x.sizes, x.sizes + x.rank, y.sizes) &&
-           x.scale == y.scale && x.zero_point == y.zero_point && x.bytes == y.bytes && x.argument == y.argument &&
-           x.is_nhwc == y.is_nhwc;
+    return has_same_form(x, y) && x.argument == y.argument;
   });
 }
 
@@ -38,10 +36,10 @@ bool is_fault_of_the_call(int status) {
 
 void Package::list_candidates(Search& search) {
   for (size_t i = 0; i < models_.size(); ++i) {
-    if ((search.left_out >> i & 1) != 0 || !takes(i, search.arguments, search.argument_count)) continue;
+    if ((search.left_out >> i & 1) != 0 || !takes(i, search.shapes)) continue;
     nnapi_shim_error failure{};
     double share = 0;
-    if (models_[i].model->supported_share(search.arguments, search.argument_count, &share, &failure) == NNAPI_SHIM_OK) {
+    if (models_[i].model->supported_share(search.shapes, &share, &failure) == NNAPI_SHIM_OK) {
       auto place = search.candidates.begin();
       while (place != search.candidates.end() && place->share >= share) ++place;
       search.candidates.insert(place, {i, share});
@@ -97,23 +95,23 @@ int Package::choose(Search& search, size_t* number, nnapi_shim_error* error) {
 // Returns the median time of a run, with zeros as inputs; UINT64_MAX if a run fails.
 uint64_t Package::measure(const Search& search, size_t number) {
   constexpr size_t kWarmUps = 1, kMeasured = 5;
-  std::shared_ptr<ShapeEntry> entry;
-  if (describe(search.arguments, search.argument_count, &entry, nullptr) != NNAPI_SHIM_OK) return UINT64_MAX;
+  std::shared_ptr<const CallTensors> tensors;
+  if (describe(search.shapes, &tensors, nullptr) != NNAPI_SHIM_OK) return UINT64_MAX;
   std::vector<std::vector<uint8_t>> memory;
   std::vector<nnapi_shim_buffer> places;
-  for (const std::vector<nnapi_shim_tensor>* tensors : {&entry->inputs, &entry->outputs}) {
-    for (const nnapi_shim_tensor& tensor : *tensors) {
+  for (const std::vector<nnapi_shim_tensor>* each : {&tensors->inputs, &tensors->outputs}) {
+    for (const nnapi_shim_tensor& tensor : *each) {
       memory.emplace_back(tensor.bytes);
       places.push_back({memory.back().data(), tensor.bytes});
     }
   }
-  const auto inputs = static_cast<uint32_t>(entry->inputs.size()),
-             outputs = static_cast<uint32_t>(entry->outputs.size());
+  const auto inputs = static_cast<uint32_t>(tensors->inputs.size()),
+             outputs = static_cast<uint32_t>(tensors->outputs.size());
   const RunBuffers buffers = {places.data(), inputs, places.data() + inputs, outputs};
   std::vector<uint64_t> times;
   for (size_t run = 0; run < kWarmUps + kMeasured; ++run) {
     const uint64_t start = now_ns();
-    if (run_on(number, search.arguments, search.argument_count, buffers, nullptr) != NNAPI_SHIM_OK) return UINT64_MAX;
+    if (run_on(number, search.shapes, buffers, nullptr) != NNAPI_SHIM_OK) return UINT64_MAX;
     const uint64_t taken = now_ns() - start;
     if (run >= kWarmUps) times.insert(std::upper_bound(times.begin(), times.end(), taken), taken);
   }
@@ -150,8 +148,8 @@ size_t Package::fastest(Search& search, const std::vector<Measured>& measured) {
 int Package::try_candidate(Search& search, const Candidate& candidate, bool* is_found, nnapi_shim_error* failure) {
   Model& model = *models_[candidate.number].model;
   int status = check_interface(search, candidate.number, failure);
-  if (status == NNAPI_SHIM_OK) status = model.warm_up(search.arguments, search.argument_count, failure);
-  if (status == NNAPI_SHIM_OK && !model.is_on_reference(search.arguments, search.argument_count)) {
+  if (status == NNAPI_SHIM_OK) status = model.warm_up(search.shapes, failure);
+  if (status == NNAPI_SHIM_OK && !model.is_on_reference(search.shapes)) {
     *is_found = true;
     return status;
   }
@@ -166,10 +164,10 @@ int Package::try_candidate(Search& search, const Candidate& candidate, bool* is_
 
 // Callers have the tensors of the first model that takes the shapes: another model must not need others.
 int Package::check_interface(const Search& search, size_t number, nnapi_shim_error* error) {
-  std::shared_ptr<ShapeEntry> first, other;
-  int status = describe(search.arguments, search.argument_count, &first, error);
+  std::shared_ptr<const CallTensors> first, other;
+  int status = describe(search.shapes, &first, error);
   if (status == NNAPI_SHIM_OK) {
-    status = models_[number].model->describe(search.arguments, search.argument_count, &other, error);
+    status = models_[number].model->describe(search.shapes, &other, error);
   }
   if (status != NNAPI_SHIM_OK) return status;
   if (same_tensors(first->inputs, as_floats(other->inputs, boundary_.inputs)) &&
@@ -178,7 +176,7 @@ int Package::check_interface(const Search& search, size_t number, nnapi_shim_err
   }
   return fail(error, NNAPI_SHIM_BAD_MODEL,
               "model %zu of %zu (%s) has other inputs or outputs than model %zu; convert the package again", number + 1,
-              models_.size(), models_[number].name.c_str(), first_fit(search.arguments, search.argument_count) + 1);
+              models_.size(), models_[number].name.c_str(), first_fit(search.shapes) + 1);
 }
 
 void Package::note(Search& search, size_t number, const nnapi_shim_error& failure) const {

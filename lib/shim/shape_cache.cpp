@@ -6,45 +6,31 @@
 #include <utility>
 
 namespace nnapi_shim {
-namespace {
+ShapeEntry::ShapeEntry(const CallShapes& shapes) : key(shapes.key()) {}
 
-std::vector<int64_t> make_key(const nnapi_shim_shape* arguments, uint32_t argument_count) {
-  std::vector<int64_t> key;
-  for (uint32_t i = 0; i < argument_count; ++i) {
-    key.push_back(arguments[i].rank);
-    key.insert(key.end(), arguments[i].sizes, arguments[i].sizes + arguments[i].rank);
-  }
-  return key;
-}
-
-}  // namespace
-
-ShapeEntry::ShapeEntry(const nnapi_shim_shape* arguments, uint32_t argument_count)
-    : key(make_key(arguments, argument_count)) {}
-
-bool ShapeEntry::has(const nnapi_shim_shape* arguments, uint32_t argument_count) const {
+bool ShapeEntry::has(const CallShapes& shapes) const {
   size_t at = 0;
-  for (uint32_t i = 0; i < argument_count; ++i) {
-    const size_t rank = arguments[i].rank;
+  for (uint32_t i = 0; i < shapes.count; ++i) {
+    const size_t rank = shapes.arguments[i].rank;
     if (key.size() - at < rank + 1 || key[at] != static_cast<int64_t>(rank)) return false;
     for (size_t axis = 0; axis < rank; ++axis) {
-      if (key[at + 1 + axis] != arguments[i].sizes[axis]) return false;
+      if (key[at + 1 + axis] != shapes.arguments[i].sizes[axis]) return false;
     }
     at += rank + 1;
   }
   return at == key.size();
 }
 
-std::shared_ptr<ShapeEntry> ShapeCache::find(const nnapi_shim_shape* arguments, uint32_t argument_count) {
+std::shared_ptr<ShapeEntry> ShapeCache::find(const CallShapes& shapes) {
   // Declared before the lock, so that the entries are freed after it is released: drivers may take long to free them.
   Entries dropped;
   const std::lock_guard<std::mutex> lock(mutex_);
   for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
-    if (!(*entry)->has(arguments, argument_count)) continue;
+    if (!(*entry)->has(shapes)) continue;
     if (entry != entries_.begin()) std::rotate(entries_.begin(), entry, entry + 1);
     return entries_.front();
   }
-  entries_.insert(entries_.begin(), std::make_shared<ShapeEntry>(arguments, argument_count));
+  entries_.insert(entries_.begin(), std::make_shared<ShapeEntry>(shapes));
   std::shared_ptr<ShapeEntry> made = entries_.front();
   dropped = take_excess(false, kMostWithout);
   return made;

@@ -9,20 +9,21 @@
 
 #include "lib/shim/compilation.h"
 #include "lib/shim/journal.h"
+#include "lib/shim/tensors.h"
 
 namespace nnapi_shim {
 
 // One set of argument shapes. The entry starts empty; the first thread that needs it fills it under its mutex.
 struct ShapeEntry {
-  ShapeEntry(const nnapi_shim_shape* arguments, uint32_t argument_count);
-  bool has(const nnapi_shim_shape* arguments, uint32_t argument_count) const;
+  explicit ShapeEntry(const CallShapes& shapes);
+  bool has(const CallShapes& shapes) const;
 
   const std::vector<int64_t> key;  // for each argument its rank, then its sizes
 
   std::mutex mutex;
-  // A thread writes `inputs` and `outputs` before it sets `is_bound`, and `compiled` before it sets `is_compiled`. None
-  // of them changes after that.
-  std::vector<nnapi_shim_tensor> inputs, outputs;
+  // A thread writes `tensors` before it sets `is_bound`, and `compiled` before it sets `is_compiled`. None of them
+  // changes after that.
+  CallTensors tensors;
   std::atomic<bool> is_bound{false};
   std::shared_ptr<CompiledModel> compiled;
   // Of a model whose samples were run: where it is compiled for, and for its first runs, an entry of the journal.
@@ -38,7 +39,7 @@ struct ShapeEntry {
 class ShapeCache {
  public:
   // Finds the entry of these shapes, or makes it.
-  std::shared_ptr<ShapeEntry> find(const nnapi_shim_shape* arguments, uint32_t argument_count);
+  std::shared_ptr<ShapeEntry> find(const CallShapes& shapes);
   // Drops the least recently used compiled entries, so that at most `most` compiled ones are left.
   void keep_compiled(size_t most);
   void drop(const ShapeEntry* entry);

@@ -50,6 +50,11 @@ int share_hardware_buffer(const NnapiLibrary& library, const AHardwareBuffer* bu
   return finish(library, function, code, made, bytes, memory, error);
 }
 
+nnapi_shim_buffer buffer_of(const nnapi_shim_place& place) {
+  const auto* memory = reinterpret_cast<const char*>(place.memory);
+  return {memory ? const_cast<char*>(memory) : place.data, place.bytes};
+}
+
 int check_places(const NnapiLibrary& library, const nnapi_shim_place* places, uint32_t count, const char* what,
                  nnapi_shim_error* error) {
   for (uint32_t i = 0; i < count; ++i) {

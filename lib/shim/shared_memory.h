@@ -33,6 +33,10 @@ int share_descriptor(const NnapiLibrary& library, int fd, size_t offset, size_t 
 int share_hardware_buffer(const NnapiLibrary& library, const AHardwareBuffer* buffer, size_t bytes,
                           nnapi_shim_memory** memory, nnapi_shim_error* error);
 
+// Returns the place as a buffer. Shared memory has no address: that of its object stands for it, so that checks of
+// buffers find one.
+nnapi_shim_buffer buffer_of(const nnapi_shim_place& place);
+
 // Checks that the places which have a memory lie within it, and that `library` knows it. `what`: input or output.
 int check_places(const NnapiLibrary& library, const nnapi_shim_place* places, uint32_t count, const char* what,
                  nnapi_shim_error* error);

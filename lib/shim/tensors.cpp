@@ -1,9 +1,38 @@
-// Computes the sizes of inputs and outputs.
 #include "lib/shim/tensors.h"
+
+#include <algorithm>
 
 #include "lib/shim/buffer_views.h"
 
 namespace nnapi_shim {
+
+std::vector<int64_t> CallShapes::key() const {
+  std::vector<int64_t> key;
+  for (uint32_t i = 0; i < count; ++i) {
+    key.push_back(arguments[i].rank);
+    key.insert(key.end(), arguments[i].sizes, arguments[i].sizes + arguments[i].rank);
+  }
+  return key;
+}
+
+int check_shapes(const CallShapes& shapes, uint32_t argument_count, nnapi_shim_error* error) {
+  if (shapes.count != argument_count || (!shapes.arguments && argument_count > 0)) {
+    return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "the shapes of %u arguments were given, the model has %u",
+                shapes.arguments ? shapes.count : 0, argument_count);
+  }
+  for (uint32_t i = 0; i < argument_count; ++i) {
+    const nnapi_shim_shape& shape = shapes.arguments[i];
+    if (shape.rank <= format::kMaxRank && (shape.sizes || shape.rank == 0)) continue;
+    return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "argument %u: rank %u found, with%s sizes; at most %u is possible", i,
+                shape.rank, shape.sizes ? "" : "out", format::kMaxRank);
+  }
+  return NNAPI_SHIM_OK;
+}
+
+bool has_same_form(const nnapi_shim_tensor& a, const nnapi_shim_tensor& b) {
+  return a.type == b.type && a.rank == b.rank && std::equal(a.sizes, a.sizes + a.rank, b.sizes) && a.scale == b.scale &&
+         a.zero_point == b.zero_point && a.bytes == b.bytes && a.is_nhwc == b.is_nhwc;
+}
 
 int describe_tensors(const SubgraphView& main, const std::vector<BoundaryView>& boundary,
                      std::vector<nnapi_shim_tensor>* tensors, nnapi_shim_error* error) {

@@ -180,9 +180,9 @@ TEST_CASE("wrong calls of a file of several segments") {
   CHECK(chain.run(2, {{x.data(), 512}}, {{y.data(), 512}}) == NNAPI_SHIM_BAD_ARGUMENT);
   CHECK(chain.message() == "1 inputs and 1 outputs were given, the model has 1 inputs and 2 outputs");
   CHECK(chain.run(2, {{x.data(), 512}}, {{y.data(), 512}, {z.data(), 511}}) == NNAPI_SHIM_BAD_ARGUMENT);
-  CHECK(chain.message() == "output 1: its buffer has 511 bytes, 512 are needed");
+  CHECK(chain.message() == "output 1: its buffer has 511 bytes, for arguments of these shapes 512 are needed");
   CHECK(chain.run(2, {{nullptr, 512}}, {{y.data(), 512}, {z.data(), 512}}) == NNAPI_SHIM_BAD_ARGUMENT);
-  CHECK(chain.message() == "input 0: its buffer has 512 bytes and is null, 512 are needed");
+  CHECK(chain.message() == "input 0: its buffer is null, 512 bytes are needed");
   nnapi_shim_error error{};
   CHECK(nnapi_shim_warm_up(chain.model(), nullptr, 0, &error) == NNAPI_SHIM_BAD_ARGUMENT);
   CHECK(std::string(error.message) == "the shapes of 0 arguments were given, the model has 1");

@@ -359,11 +359,13 @@ TEST_CASE("weights go to NNAPI by file, and by pointer where it does not take th
       options.struct_bytes = sizeof(options);
       const std::string path = fake_path("level5");
       options.library = path.c_str();
-      REQUIRE(model.configure(&options, &error) == NNAPI_SHIM_OK);
+      nnapi_shim::Options read;
+      REQUIRE(nnapi_shim::read_options(&options, &read, &error) == NNAPI_SHIM_OK);
+      REQUIRE(model.configure(read, &error) == NNAPI_SHIM_OK);
       for (const int64_t count : {1, 2}) {
         const int64_t sizes[2] = {count, 64};
         const nnapi_shim_shape shape = {2, sizes};
-        REQUIRE(model.warm_up(&shape, 1, &error) == NNAPI_SHIM_OK);
+        REQUIRE(model.warm_up({&shape, 1}, &error) == NNAPI_SHIM_OK);
       }
       nnapi_shim_profile profile;
       model.get_profile(&profile);

@@ -175,25 +175,22 @@ void fuzz_buffer(std::vector<int32_t> words) {
 // Describes the tensors of all segments for sizes that fit the arguments.
 void fuzz_chain(const std::shared_ptr<const Archive>& archive) {
   nnapi_shim_error error{};
-  Chain::Segments segments;
-  const int status = Chain::read(archive, &segments, &error);
-  require(status == NNAPI_SHIM_OK || (status == NNAPI_SHIM_BAD_MODEL && error.message[0] != 0), "one sentence");
-  if (status != NNAPI_SHIM_OK) return;
-  Chain chain(std::move(segments), archive->wiring());
+  const auto model = open_archive(archive, &error);
+  require(model || (error.status == NNAPI_SHIM_BAD_MODEL && error.message[0] != 0), "one sentence");
+  if (!model) return;
   std::vector<std::vector<int64_t>> sizes;
-  for (uint32_t i = 0; i < chain.argument_count(); ++i) {
-    sizes.push_back(chain.argument_sizes(i));
+  for (uint32_t i = 0; i < model->argument_count(); ++i) {
+    sizes.push_back(model->argument_sizes(i));
     for (int64_t& each : sizes.back()) each = each == 0 ? 2 : each;
   }
   std::vector<nnapi_shim_shape> shapes;
   for (const std::vector<int64_t>& each : sizes) shapes.push_back({static_cast<uint32_t>(each.size()), each.data()});
-  for (uint32_t i = 0; i < chain.output_count(); ++i) {
-    nnapi_shim_tensor tensor;
-    const int described =
-        chain.describe_one(shapes.data(), static_cast<uint32_t>(shapes.size()), true, i, &tensor, &error);
-    require(described == NNAPI_SHIM_OK || error.message[0] != 0, "one sentence");
-    if (described == NNAPI_SHIM_OK) g_read = g_read + tensor.bytes;
-  }
+  std::shared_ptr<const CallTensors> tensors;
+  const int described = model->describe(shapes, &tensors, &error);
+  require(described == NNAPI_SHIM_OK || error.message[0] != 0, "one sentence");
+  if (described != NNAPI_SHIM_OK) return;
+  require(tensors->outputs.size() == model->output_count(), "all outputs");
+  for (const nnapi_shim_tensor& tensor : tensors->outputs) g_read = g_read + tensor.bytes;
 }
 
 void fuzz_archive(const uint8_t* data, size_t size) {

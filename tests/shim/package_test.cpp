@@ -238,7 +238,8 @@ TEST_CASE("callers see floats where one model of a package has integers") {
         }
         const nnapi_shim_buffer wrong = {input.data(), 128};
         CHECK(nnapi_shim_run(opened.model(), &shape, 1, &wrong, 1, &to, 1, &error) == NNAPI_SHIM_BAD_ARGUMENT);
-        CHECK(std::string(error.message) == "input 0: its buffer has 128 bytes, 512 are needed");
+        CHECK(std::string(error.message) ==
+              "input 0: its buffer has 128 bytes, for arguments of these shapes 512 are needed");
         CHECK(nnapi_shim_run(opened.model(), &shape, 1, &from, 1, nullptr, 0, &error) == NNAPI_SHIM_BAD_ARGUMENT);
       }
       check_all_freed(nnapi);

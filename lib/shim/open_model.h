@@ -1,0 +1,53 @@
+// An open model as callers of the C interface see it, whatever its file holds: one model (Model), a package of models
+// of which one is chosen (Package), or segments that run one after the other (Chain). nnapi_shim.h describes the
+// functions.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "lib/shim/execution.h"
+#include "lib/shim/options.h"
+#include "lib/shim/tensors.h"
+
+// Several threads may call all functions at once.
+struct nnapi_shim_model {
+ public:
+  using CallShapes = nnapi_shim::CallShapes;
+
+  virtual ~nnapi_shim_model() = default;
+
+  virtual uint32_t argument_count() const = 0;
+  // Returns the sizes of an argument, 0 for a flexible one; none for an argument that is not read.
+  virtual std::vector<int64_t> argument_sizes(uint32_t argument) const = 0;
+  // Returns for each of the model's inputs the argument that it is of.
+  virtual const std::vector<int32_t>& input_arguments() const = 0;
+  virtual uint32_t output_count() const = 0;
+  virtual uint32_t feature_level() const = 0;
+
+  virtual int configure(const nnapi_shim::Options& options, nnapi_shim_error* error) = 0;
+  // Gives the tensors of a call with these shapes. They do not change.
+  virtual int describe(const CallShapes& shapes, std::shared_ptr<const nnapi_shim::CallTensors>* tensors,
+                       nnapi_shim_error* error) = 0;
+  virtual int warm_up(const CallShapes& shapes, nnapi_shim_error* error) = 0;
+  virtual int run(const CallShapes& shapes, const nnapi_shim::RunBuffers& buffers, nnapi_shim_error* error) = 0;
+  virtual int visit_operations(const CallShapes& shapes, const char* device, nnapi_shim_operation_visitor visit,
+                               void* user, nnapi_shim_error* error) = 0;
+  // Loads NNAPI, and gives its library.
+  virtual int load_library(const nnapi_shim::NnapiLibrary** library, nnapi_shim_error* error) = 0;
+  // The trial: finds a device that can be trusted with the samples' shapes, and writes the verdicts.
+  virtual int try_devices(nnapi_shim_error* error) = 0;
+
+  virtual void get_profile(nnapi_shim_profile* profile) = 0;
+  virtual void last_failure(nnapi_shim_error* error) = 0;
+  // Says which model of a package was chosen last, and why not those before it; empty without a package, and before a
+  // choice.
+  virtual void choice(char* text, size_t bytes) = 0;
+};
+
+namespace nnapi_shim {
+
+using OpenModel = nnapi_shim_model;
+
+}  // namespace nnapi_shim
