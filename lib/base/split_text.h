@@ -1,6 +1,7 @@
-// Splits text at a separator.
+// Takes texts apart.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,12 @@ inline std::vector<std::string> split_text(const std::string& text, char separat
     }
   }
   return parts;
+}
+
+// Returns the first line with text: LibTorch's messages have a backtrace on the next lines.
+inline std::string first_line(const std::string& text) {
+  const size_t begin = text.find_first_not_of('\n');
+  return begin == std::string::npos ? "" : text.substr(begin, text.find('\n', begin) - begin);
 }
 
 }  // namespace nnapi_convert

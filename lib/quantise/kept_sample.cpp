@@ -39,8 +39,8 @@ class Palette {
   std::vector<uint32_t> numbers_;
 };
 
-std::shared_ptr<const FileBytes> stored(const Bytes& bytes) {
-  return std::make_shared<const FileBytes>(bytes.data(), bytes.size());
+std::shared_ptr<const SpilledBytes> stored(const Bytes& bytes) {
+  return std::make_shared<const SpilledBytes>(bytes.data(), bytes.size());
 }
 
 // Where the numbers of a channel are among all.

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "lib/base/file_bytes.h"
+#include "lib/base/spilled_bytes.h"
 #include "lib/quantise/sample.h"
 
 namespace nnapi_convert::quantise {
@@ -23,7 +23,7 @@ class KeptSample {
 
  private:
   struct Input {
-    std::shared_ptr<const FileBytes> stored;  // the tensor; or the code of each number of 4 bytes
+    std::shared_ptr<const SpilledBytes> stored;  // the tensor; or the code of each number of 4 bytes
     std::vector<std::vector<uint32_t>>
         palettes;                 // by channel: the numbers that codes mean; empty: the tensor is stored
     bool is_interleaved = false;  // the channels of a pixel lie beside each other

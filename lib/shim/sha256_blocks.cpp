@@ -1,5 +1,4 @@
-// Computes SHA-256 with the SHA extensions of x86-64 or the SHA2 instructions of arm64's cryptography extension. With a
-// cache directory, each start hashes the weights: without these instructions 50 MB take a quarter of a second.
+// Uses the SHA extensions of x86-64 or the SHA2 instructions of arm64's cryptography extension.
 #include "lib/shim/sha256_blocks.h"
 
 #if defined(__x86_64__)

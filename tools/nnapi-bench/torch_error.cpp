@@ -5,6 +5,8 @@
 
 #include <cstring>
 
+#include "lib/base/split_text.h"
+
 namespace nnapi_bench {
 
 std::string message_of(const std::exception& error) {
@@ -14,7 +16,7 @@ std::string message_of(const std::exception& error) {
   constexpr const char* kRaised = "RuntimeError: ";
   const size_t raised = text.rfind(kRaised);
   if (raised != std::string::npos) text.erase(0, raised + std::strlen(kRaised));
-  return text.substr(0, text.find('\n'));
+  return nnapi_convert::first_line(text);
 }
 
 }  // namespace nnapi_bench

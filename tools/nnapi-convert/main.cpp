@@ -11,6 +11,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/nearest_name.h"
+#include "lib/base/split_text.h"
 #include "lib/base/standard_output.h"
 #include "tools/nnapi-convert/command_line.h"
 #include "tools/nnapi-convert/commands.h"
@@ -37,12 +38,6 @@ int report(const std::string& message, ExitCode code) {
 int flushed(int code) {
   if (code == static_cast<int>(ExitCode::kDone)) flush_standard_output();
   return code;
-}
-
-// Returns the first line with text: LibTorch's messages have a backtrace on the next lines.
-std::string first_line(const std::string& text) {
-  const size_t begin = text.find_first_not_of('\n');
-  return begin == std::string::npos ? "" : text.substr(begin, text.find('\n', begin) - begin);
 }
 
 using Subcommands = std::map<std::string, int (*)(const Arguments&)>;

@@ -10,6 +10,7 @@
 
 #include "lib/base/input_file.h"
 #include "lib/base/json_text.h"
+#include "lib/base/split_text.h"
 #include "lib/calibration/picture_list.h"
 #include "lib/format/json_nesting.h"
 #include "tools/nnapi-convert/batch/content_hash.h"
@@ -212,8 +213,7 @@ Outcome convert_model(const BatchModel& model, size_t number, const WorkerSettin
   } catch (const std::bad_alloc&) {
     outcome = failure(Status::kOutOfMemory, "out of memory");
   } catch (const std::exception& error) {
-    const std::string message = error.what();
-    outcome = failure(Status::kInternalError, "internal error: " + message.substr(0, message.find('\n')));
+    outcome = failure(Status::kInternalError, "internal error: " + first_line(error.what()));
   }
   if (outcome.report.is_null()) outcome.report = failure_report(model.shown, outcome.error);
   if (!outcome.is_up_to_date) {

@@ -1,4 +1,4 @@
-#include "lib/base/file_bytes.h"
+#include "lib/base/spilled_bytes.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -66,17 +66,17 @@ SharedFile& shared_file() {
 
 }  // namespace
 
-FileBytes::FileBytes(const void* data, size_t size) : size_(size) {
+SpilledBytes::SpilledBytes(const void* data, size_t size) : size_(size) {
   if (shared_file().append(data, size, begin_)) return;
   in_memory_.resize(size);
   if (size > 0) std::memcpy(in_memory_.data(), data, size);
 }
 
-FileBytes::~FileBytes() {
+SpilledBytes::~SpilledBytes() {
   if (is_in_file() && size_ > 0) shared_file().free(begin_, size_);
 }
 
-void FileBytes::read(void* to) const {
+void SpilledBytes::read(void* to) const {
   if (is_in_file()) return shared_file().read(begin_, to, size_);
   std::memcpy(to, in_memory_.data(), size_);
 }

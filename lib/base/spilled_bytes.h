@@ -1,4 +1,4 @@
-// Data that wait in a temporary file, so that they take no memory.
+// Keeps data in a temporary file until they are read again, so that they take no memory.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +9,13 @@ namespace nnapi_convert {
 
 // All objects of a process share one file, which has no name and goes with the process. Its room for an object is free
 // again when the object goes.
-class FileBytes {
+class SpilledBytes {
  public:
   // Keeps the data in memory where no temporary file can be written.
-  FileBytes(const void* data, size_t size);
-  ~FileBytes();
-  FileBytes(const FileBytes&) = delete;
-  FileBytes& operator=(const FileBytes&) = delete;
+  SpilledBytes(const void* data, size_t size);
+  ~SpilledBytes();
+  SpilledBytes(const SpilledBytes&) = delete;
+  SpilledBytes& operator=(const SpilledBytes&) = delete;
 
   size_t size() const { return size_; }
   bool is_in_file() const { return in_memory_.empty(); }

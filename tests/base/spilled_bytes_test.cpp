@@ -1,5 +1,5 @@
 // Data come back from a temporary file as they were, or from memory where there is no such file.
-#include "lib/base/file_bytes.h"
+#include "lib/base/spilled_bytes.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@ std::string text_of(size_t size, char first) {
   return text;
 }
 
-std::string read(const FileBytes& bytes) {
+std::string read(const SpilledBytes& bytes) {
   std::string text(bytes.size(), '?');
   bytes.read(text.data());
   return text;
@@ -32,7 +32,7 @@ TEST_CASE("file bytes: without a folder for temporary files they stay in memory"
   if (child == 0) {
     ::setenv("TMPDIR", "/nowhere", 1);
     const std::string text = text_of(10'000, 'k');
-    const FileBytes bytes(text.data(), text.size());
+    const SpilledBytes bytes(text.data(), text.size());
     ::_exit(!bytes.is_in_file() && read(bytes) == text ? 0 : 1);
   }
   int status = 0;
@@ -42,10 +42,10 @@ TEST_CASE("file bytes: without a folder for temporary files they stay in memory"
 }
 
 TEST_CASE("file bytes: each object has its data, after others went") {
-  std::vector<std::unique_ptr<FileBytes>> all;
+  std::vector<std::unique_ptr<SpilledBytes>> all;
   for (size_t i = 0; i < 20; ++i) {
     const std::string text = text_of(i * 5000, static_cast<char>('a' + i));
-    all.push_back(std::make_unique<FileBytes>(text.data(), text.size()));
+    all.push_back(std::make_unique<SpilledBytes>(text.data(), text.size()));
     if (i % 3 == 0) all[i / 2].reset();
   }
   size_t found = 0;
