@@ -3,15 +3,12 @@
 
 #include <utility>
 
-#include "lib/format/nnapi_codes.h"
 #include "lib/shim/failure.h"
 #include "lib/shim/monotonic_clock.h"
 #include "lib/shim/nnapi_names.h"
 
 namespace nnapi_shim {
 namespace {
-
-using nnapi_convert::ResultCode;
 
 // Refuses options that limit or measure if NNAPI lacks their functions. Options that only save time need no check.
 int check_functions(const NnapiLibrary& library, const Options& options, nnapi_shim_error* error) {
@@ -117,9 +114,8 @@ int CompiledModel::set_options(const ModelView& view, const CacheToken* token, n
 }
 
 int CompiledModel::fail_call(const char* function, int code, nnapi_shim_error* error) {
-  const char* where = choice_.names.empty() ? "the device that NNAPI chose" : choice_.names.c_str();
-  if (code == static_cast<int>(ResultCode::MISSED_DEADLINE_TRANSIENT) ||
-      code == static_cast<int>(ResultCode::MISSED_DEADLINE_PERSISTENT)) {
+  const char* where = devices_text(choice_.names);
+  if (is_deadline(code)) {
     return fail_with(error, NNAPI_SHIM_TIMED_OUT, code,
                      "compiling for %s took longer than the options allow (compile_timeout_ns %llu): %s answers %s",
                      where, static_cast<unsigned long long>(options_.compile_timeout_ns), function, result_name(code));

@@ -8,15 +8,12 @@
 #include "lib/format/nnapi_codes.h"
 #include "lib/shim/failure.h"
 #include "lib/shim/monotonic_clock.h"
+#include "lib/shim/nnapi_names.h"
 
 namespace nnapi_shim {
 namespace {
 
 using nnapi_convert::ResultCode;
-
-const char* name_of(const std::string& devices) {
-  return devices.empty() ? "the device that NNAPI chose" : devices.c_str();
-}
 
 bool is_bad(Verdict verdict) {
   return verdict == Verdict::kWrong || verdict == Verdict::kRefused || verdict == Verdict::kDied ||
@@ -26,14 +23,6 @@ bool is_bad(Verdict verdict) {
 bool is_good(Verdict verdict) {
   return verdict == Verdict::kGood || verdict == Verdict::kUncached || verdict == Verdict::kCopied ||
          verdict == Verdict::kCopiedUncached;
-}
-
-bool is_of_copies(Verdict verdict) {
-  return verdict == Verdict::kCopied || verdict == Verdict::kCopiedUncached;
-}
-
-bool is_of_no_cache(Verdict verdict) {
-  return verdict == Verdict::kUncached || verdict == Verdict::kCopiedUncached;
 }
 
 Verdict good_verdict(bool copies, bool is_uncached) {
@@ -76,7 +65,7 @@ Verdict verdict_of(const nnapi_shim_error& failure) {
 void note_copies(const std::string& devices, nnapi_shim_error* error) {
   const nnapi_shim_error failure = *error;
   fail_with(error, static_cast<nnapi_shim_status>(failure.status), failure.nnapi_code,
-            "%s gets a copy of the weights, as it fails where it has to map their file: %.300s", name_of(devices),
+            "%s gets a copy of the weights, as it fails where it has to map their file: %.300s", devices_text(devices),
             failure.message);
 }
 
@@ -113,12 +102,13 @@ int DeviceSearch::find(const ModelView& view, const CallShapes& shapes, Trusted*
 bool DeviceSearch::is_allowed(const DeviceChoice& choice, Verdict verdict, bool is_fatal, const std::string& reason,
                               nnapi_shim_error* error) const {
   if (is_bad(verdict)) {
-    fail(error, NNAPI_SHIM_REFUSED, "%s is not used, as it failed before: %.300s", name_of(choice.names),
+    fail(error, NNAPI_SHIM_REFUSED, "%s is not used, as it failed before: %.300s", devices_text(choice.names),
          reason.c_str());
     return false;
   }
   if (!is_fatal || is_good(verdict) || choice.is_reference) return true;
-  fail(error, NNAPI_SHIM_REFUSED, "%s is not tried, as another device ended the process before", name_of(choice.names));
+  fail(error, NNAPI_SHIM_REFUSED, "%s is not tried, as another device ended the process before",
+       devices_text(choice.names));
   return false;
 }
 
@@ -127,11 +117,11 @@ int DeviceSearch::try_choice(const Request& request, const DeviceChoice& choice,
   const std::string& path = model_.verdicts.journal_path();
   found->journal = path.empty() ? nullptr : Journal::take(path);
   Verdict verdict = Verdict::kUnknown;
-  const bool copies = is_of_copies(before);
+  const bool copies = before == Verdict::kCopied || before == Verdict::kCopiedUncached;
   int status = try_with_cache(request, choice, before, copies, found, &verdict, error);
   const bool may_copy = !copies && model_.weights.copied && !is_of_the_caller(status);
   if (status != NNAPI_SHIM_OK && may_copy && verdict_of(*error) != Verdict::kUnknown) {
-    // All samples again: what was good by the file says nothing of a copy.
+    // Runs all samples: earlier ones ran with the weights by file descriptor, not with a copy.
     nnapi_shim_error failure{};
     status = try_with_cache(request, choice, Verdict::kUnknown, true, found, &verdict, &failure);
     if (status == NNAPI_SHIM_OK) note_copies(choice.names, error);
@@ -152,10 +142,11 @@ int DeviceSearch::try_choice(const Request& request, const DeviceChoice& choice,
 // Tries the device as it was good before: with its cache, unless that made it fail.
 int DeviceSearch::try_with_cache(const Request& request, const DeviceChoice& choice, Verdict before, bool copies,
                                  Trusted* found, Verdict* verdict, nnapi_shim_error* error) {
-  const bool is_uncached = is_of_no_cache(before), is_cached = model_.weights_digest && !is_uncached;
+  const bool is_uncached = before == Verdict::kUncached || before == Verdict::kCopiedUncached;
+  const bool is_cached = model_.weights_digest && !is_uncached;
   *verdict = good_verdict(copies, is_uncached);
   int status = compile_and_check(request, choice, before, {copies, is_cached}, found, error);
-  // What was good before may fail by what it compiled and kept then.
+  // A device that was good before may fail because its cached compilation is stale: compiles without the cache.
   const bool may_be_stale = is_cached && before == good_verdict(copies, false);
   if (status != NNAPI_SHIM_OK && may_be_stale && verdict_of(*error) != Verdict::kDied) {
     status = compile_and_check(request, choice, before, {copies, false}, found, error);
@@ -220,7 +211,7 @@ int DeviceSearch::check(const Request& request, const DeviceChoice& choice, Verd
     status = run_sample(sample, *compiled, &failure);
     if (status != NNAPI_SHIM_OK) {
       fail_with(error, static_cast<nnapi_shim_status>(status), failure.nnapi_code,
-                "%s fails with sample %zu of the file: %.300s", name_of(choice.names), number, failure.message);
+                "%s fails with sample %zu of the file: %.300s", devices_text(choice.names), number, failure.message);
       return status;
     }
     ++found->checked_samples;

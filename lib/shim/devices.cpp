@@ -170,11 +170,10 @@ int list_allowed_devices(const NnapiLibrary& library, const Options& options, co
 int choose_devices(const NnapiLibrary& library, const Options& options, const ModelView* view, DeviceChoice* choice,
                    nnapi_shim_error* error) {
   *choice = DeviceChoice();
-  const bool any = options.device.empty() && options.device_kind == NNAPI_SHIM_ANY_DEVICE;
   const bool can_choose = library.ANeuralNetworksCompilation_createForDevices != nullptr;
   AllowedDevices allowed;
   // A support library lacks ANeuralNetworksCompilation_create: there, "any device" names all devices below.
-  if (any && library.ANeuralNetworksCompilation_create) {
+  if (options.takes_any_device() && library.ANeuralNetworksCompilation_create) {
     const bool is_limited = can_choose && !options.rules().is_empty() &&
                             list_allowed_devices(library, options, view, &allowed, nullptr) == NNAPI_SHIM_OK &&
                             !allowed.forbidden.empty();
@@ -239,7 +238,7 @@ int list_choices(const NnapiLibrary& library, const Options& options, const Mode
     return NNAPI_SHIM_OK;
   }
   const std::vector<Device>& asked = allowed.devices;
-  const bool is_any = options.device.empty() && options.device_kind == NNAPI_SHIM_ANY_DEVICE;
+  const bool is_any = options.takes_any_device();
   const bool can_choose = library.ANeuralNetworksCompilation_createForDevices != nullptr;
   if (asked.size() == 1) {
     set_key(asked, "", &choices->front());
@@ -251,7 +250,7 @@ int list_choices(const NnapiLibrary& library, const Options& options, const Mode
   for (const Device& device : asked) {
     if (!is_reference(device)) choices->push_back(choice_of(device, is_any));
   }
-  // With one device beside the reference CPU, the first choice was that device already.
+  // Where only one device is there beside the reference CPU, choosing it alone would repeat the first choice.
   if (is_any && choices->size() == 2) choices->pop_back();
   for (const Device& device : asked) {
     if (is_any && is_reference(device)) choices->push_back(choice_of(device, false));

@@ -97,13 +97,6 @@ class RuleReader {
   const char* needed_ = "JSON of driver rules";
 };
 
-// A size that is not known counts as 0.
-uint64_t element_count(const OperandView& operand) {
-  uint64_t count = 1;
-  for (uint32_t axis = 0; axis < operand.rank; ++axis) count *= operand.dims[axis];
-  return count;
-}
-
 bool contains(const uint32_t* numbers, size_t count, uint32_t number) {
   while (count > 0) {
     if (numbers[--count] == number) return true;
@@ -128,8 +121,11 @@ bool DriverRule::holds(const SubgraphView& model, const OperationView& operation
   for (uint32_t i = 0; i < operation.input_count + operation.output_count; ++i) {
     const bool is_input = i < operation.input_count;
     const uint32_t number = is_input ? operation.inputs[i] : operation.outputs[i - operation.input_count];
-    has_type = has_type || types.has(model.operands[number].type);
-    has_elements = has_elements || element_count(model.operands[number]) >= elements;
+    const OperandView& operand = model.operands[number];
+    uint64_t element_count = 1;  // a size that is not known counts as 0
+    for (uint32_t axis = 0; axis < operand.rank; ++axis) element_count *= operand.dims[axis];
+    has_type = has_type || types.has(operand.type);
+    has_elements = has_elements || element_count >= elements;
     has_after = has_after || (is_input && is_result_of(model, number, after));
   }
   return has_type && has_elements && has_after;

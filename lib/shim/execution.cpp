@@ -1,13 +1,10 @@
 // Makes and reuses executions and bursts.
 #include "lib/shim/execution.h"
 
-#include "lib/format/nnapi_codes.h"
 #include "lib/shim/nnapi_names.h"
 
 namespace nnapi_shim {
 namespace {
-
-using nnapi_convert::ResultCode;
 
 constexpr size_t kMostIdle = 4;                    // executions that wait with their buffers
 constexpr uint32_t kMostBursts = 4;                // further runs at the same time use no burst
@@ -22,11 +19,6 @@ bool same_addresses(const std::vector<const void*>& addresses, const RunBuffers&
     if (*known++ != buffers.outputs[i].data) return false;
   }
   return true;
-}
-
-bool is_deadline(int code) {
-  return code == static_cast<int>(ResultCode::MISSED_DEADLINE_TRANSIENT) ||
-         code == static_cast<int>(ResultCode::MISSED_DEADLINE_PERSISTENT);
 }
 
 }  // namespace
@@ -86,7 +78,8 @@ int ExecutionPool::run(const RunBuffers& buffers, DeviceTimes* times, nnapi_shim
       return status;
     }
   }
-  if (!burst && may_make_burst) burst = make_burst();
+  // A run goes without a burst if NNAPI makes none.
+  if (!burst && may_make_burst && library_.ANeuralNetworksBurst_create(compilation_, &burst) != 0) burst = nullptr;
   const char* function = "";
   const int code = compute(bound.execution, burst, &function);
   if (code == 0 && options_.measure_timing) measure(bound.execution, times);
@@ -150,49 +143,33 @@ int ExecutionPool::set_options(ANeuralNetworksExecution* execution, bool is_reus
 }
 
 int ExecutionPool::bind(const RunBuffers& buffers, ANeuralNetworksExecution* execution, nnapi_shim_error* error) {
-  int status = NNAPI_SHIM_OK;
-  for (uint32_t i = 0; i < buffers.input_count && status == NNAPI_SHIM_OK; ++i) {
-    status = bind_input(buffers, i, execution, error);
+  for (uint32_t i = 0; i < buffers.input_count; ++i) {
+    const auto number = static_cast<int32_t>(i);
+    if (buffers.shared_inputs && buffers.shared_inputs[i].memory) {
+      const nnapi_shim_place& place = buffers.shared_inputs[i];
+      const int code = library_.ANeuralNetworksExecution_setInputFromMemory(
+          execution, number, nullptr, place.memory->handle(), place.offset, place.bytes);
+      if (code != 0) return fail_call("ANeuralNetworksExecution_setInputFromMemory", code, error);
+      continue;
+    }
+    const nnapi_shim_buffer& input = buffers.inputs[i];
+    const int code = library_.ANeuralNetworksExecution_setInput(execution, number, nullptr, input.data, input.bytes);
+    if (code != 0) return fail_call("ANeuralNetworksExecution_setInput", code, error);
   }
-  for (uint32_t i = 0; i < buffers.output_count && status == NNAPI_SHIM_OK; ++i) {
-    status = bind_output(buffers, i, execution, error);
+  for (uint32_t i = 0; i < buffers.output_count; ++i) {
+    const auto number = static_cast<int32_t>(i);
+    if (buffers.shared_outputs && buffers.shared_outputs[i].memory) {
+      const nnapi_shim_place& place = buffers.shared_outputs[i];
+      const int code = library_.ANeuralNetworksExecution_setOutputFromMemory(
+          execution, number, nullptr, place.memory->handle(), place.offset, place.bytes);
+      if (code != 0) return fail_call("ANeuralNetworksExecution_setOutputFromMemory", code, error);
+      continue;
+    }
+    const nnapi_shim_buffer& output = buffers.outputs[i];
+    const int code = library_.ANeuralNetworksExecution_setOutput(execution, number, nullptr, output.data, output.bytes);
+    if (code != 0) return fail_call("ANeuralNetworksExecution_setOutput", code, error);
   }
-  return status;
-}
-
-int ExecutionPool::bind_input(const RunBuffers& buffers, uint32_t index, ANeuralNetworksExecution* execution,
-                              nnapi_shim_error* error) {
-  const auto number = static_cast<int32_t>(index);
-  if (buffers.shared_inputs && buffers.shared_inputs[index].memory) {
-    const nnapi_shim_place& place = buffers.shared_inputs[index];
-    const int code = library_.ANeuralNetworksExecution_setInputFromMemory(
-        execution, number, nullptr, place.memory->handle(), place.offset, place.bytes);
-    return code == 0 ? NNAPI_SHIM_OK : fail_call("ANeuralNetworksExecution_setInputFromMemory", code, error);
-  }
-  const nnapi_shim_buffer& input = buffers.inputs[index];
-  const int code = library_.ANeuralNetworksExecution_setInput(execution, number, nullptr, input.data, input.bytes);
-  return code == 0 ? NNAPI_SHIM_OK : fail_call("ANeuralNetworksExecution_setInput", code, error);
-}
-
-int ExecutionPool::bind_output(const RunBuffers& buffers, uint32_t index, ANeuralNetworksExecution* execution,
-                               nnapi_shim_error* error) {
-  const auto number = static_cast<int32_t>(index);
-  if (buffers.shared_outputs && buffers.shared_outputs[index].memory) {
-    const nnapi_shim_place& place = buffers.shared_outputs[index];
-    const int code = library_.ANeuralNetworksExecution_setOutputFromMemory(
-        execution, number, nullptr, place.memory->handle(), place.offset, place.bytes);
-    return code == 0 ? NNAPI_SHIM_OK : fail_call("ANeuralNetworksExecution_setOutputFromMemory", code, error);
-  }
-  const nnapi_shim_buffer& output = buffers.outputs[index];
-  const int code = library_.ANeuralNetworksExecution_setOutput(execution, number, nullptr, output.data, output.bytes);
-  return code == 0 ? NNAPI_SHIM_OK : fail_call("ANeuralNetworksExecution_setOutput", code, error);
-}
-
-// Returns null if NNAPI makes no burst; then the run goes without one.
-ANeuralNetworksBurst* ExecutionPool::make_burst() {
-  ANeuralNetworksBurst* burst = nullptr;
-  const int code = library_.ANeuralNetworksBurst_create(compilation_, &burst);
-  return code == 0 ? burst : nullptr;
+  return NNAPI_SHIM_OK;
 }
 
 int ExecutionPool::compute(ANeuralNetworksExecution* execution, ANeuralNetworksBurst* burst, const char** function) {
@@ -261,7 +238,7 @@ void ExecutionPool::drop(ANeuralNetworksExecution* execution, ANeuralNetworksBur
 }
 
 int ExecutionPool::fail_call(const char* function, int code, nnapi_shim_error* error) {
-  const char* where = devices_.empty() ? "the device that NNAPI chose" : devices_.c_str();
+  const char* where = devices_text(devices_);
   if (is_deadline(code)) {
     return fail_with(error, NNAPI_SHIM_TIMED_OUT, code,
                      "the execution on %s took longer than the options allow (execute_timeout_ns %llu, loop_timeout_ns "

@@ -67,11 +67,6 @@ class ExecutionPool {
   int make(const RunBuffers& buffers, Bound* bound, nnapi_shim_error* error);
   int set_options(ANeuralNetworksExecution* execution, bool is_reusable, nnapi_shim_error* error);
   int bind(const RunBuffers& buffers, ANeuralNetworksExecution* execution, nnapi_shim_error* error);
-  int bind_input(const RunBuffers& buffers, uint32_t index, ANeuralNetworksExecution* execution,
-                 nnapi_shim_error* error);
-  int bind_output(const RunBuffers& buffers, uint32_t index, ANeuralNetworksExecution* execution,
-                  nnapi_shim_error* error);
-  ANeuralNetworksBurst* make_burst();
   int compute(ANeuralNetworksExecution* execution, ANeuralNetworksBurst* burst, const char** function);
   int compute_in_background(ANeuralNetworksExecution* execution, const char** function);
   void measure(const ANeuralNetworksExecution* execution, DeviceTimes* times);

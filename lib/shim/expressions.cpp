@@ -20,12 +20,6 @@ std::vector<uint32_t> argument_ranks(const int32_t* words, const BufferLayout& l
   return ranks;
 }
 
-bool floor_divide(int64_t a, int64_t b, int64_t* result) {
-  if (b <= 0) return false;
-  *result = a / b - (a % b < 0 ? 1 : 0);
-  return true;
-}
-
 }  // namespace
 
 bool check_expressions(const int32_t* words, const BufferLayout& layout, nnapi_shim_error* error) {
@@ -78,7 +72,8 @@ int evaluate_expressions(const int32_t* words, const BufferLayout& layout, const
         is_known = !__builtin_mul_overflow(v[a], v[b], &v[i]);
         break;
       case ExpressionKind::kFloorDiv:
-        is_known = floor_divide(v[a], v[b], &v[i]);
+        is_known = v[b] > 0;
+        if (is_known) v[i] = v[a] / v[b] - (v[a] % v[b] < 0 ? 1 : 0);
         break;
     }
     if (is_known) continue;

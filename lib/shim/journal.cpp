@@ -14,10 +14,6 @@ namespace {
 constexpr int kEntries = 16;            // compilations that are guarded at the same time, of all processes together
 constexpr uint32_t kMark = 0x314A4E4E;  // "NNJ1"
 
-void copy_text(const std::string& from, char* to, size_t bytes) {
-  std::snprintf(to, bytes, "%s", from.c_str());
-}
-
 std::string text_of(const char* text, size_t bytes) {
   return std::string(text, ::strnlen(text, bytes));
 }
@@ -70,9 +66,9 @@ Journal::~Journal() {
 }
 
 void Journal::begin(const std::string& device, const std::string& version, const char* step, bool syncs) {
-  copy_text(step, content_->step, sizeof content_->step);
-  copy_text(device, content_->device, sizeof content_->device);
-  copy_text(version, content_->version, sizeof content_->version);
+  std::snprintf(content_->step, sizeof content_->step, "%s", step);
+  std::snprintf(content_->device, sizeof content_->device, "%s", device.c_str());
+  std::snprintf(content_->version, sizeof content_->version, "%s", version.c_str());
   content_->mark = kMark;
   enter();
   if (syncs) ::msync(content_, sizeof(Content), MS_SYNC);

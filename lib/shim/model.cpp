@@ -5,28 +5,17 @@
 #include <cstring>
 #include <utility>
 
-#include "lib/format/nnapi_codes.h"
 #include "lib/shim/failure.h"
 #include "lib/shim/monotonic_clock.h"
 
 namespace nnapi_shim {
 namespace {
 
-using nnapi_convert::ResultCode;
-
 // Returns whether the same call would fail again.
 bool is_lasting(const nnapi_shim_error& failure) {
-  if (failure.status == NNAPI_SHIM_TIMED_OUT || failure.status == NNAPI_SHIM_FAILED) return false;
-  switch (static_cast<ResultCode>(failure.nnapi_code)) {
-    case ResultCode::OUT_OF_MEMORY:
-    case ResultCode::UNAVAILABLE_DEVICE:
-    case ResultCode::MISSED_DEADLINE_TRANSIENT:
-    case ResultCode::RESOURCE_EXHAUSTED_TRANSIENT:
-    case ResultCode::DEAD_OBJECT:
-      return false;
-    default:
-      return true;
-  }
+  const Verdict verdict = verdict_of(failure);
+  return failure.status != NNAPI_SHIM_TIMED_OUT && failure.status != NNAPI_SHIM_FAILED &&
+         verdict != Verdict::kUnknown && verdict != Verdict::kDied;
 }
 
 // Returns what files about the model are named by.
@@ -113,14 +102,9 @@ int Model::load_library(const NnapiLibrary** library, nnapi_shim_error* error) {
   return load_nnapi(options_.library_path(), options_.is_support_library, library, error);
 }
 
-std::shared_ptr<const WeightMemory> Model::weight_memory() {
+std::shared_ptr<const WeightMemory> Model::weight_memory(bool copies) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return weight_ways_.get(copies_weights_);
-}
-
-std::shared_ptr<const WeightMemory> Model::copied_weights() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return weight_ways_.get(true);
+  return weight_ways_.get(copies || copies_weights_);
 }
 
 void Model::stop() {
@@ -134,7 +118,7 @@ void Model::stop() {
 }
 
 bool Model::is_on_reference(const CallShapes& shapes) {
-  if (!options_.device.empty() || options_.device_kind != NNAPI_SHIM_ANY_DEVICE) return false;
+  if (!options_.takes_any_device()) return false;
   const std::shared_ptr<ShapeEntry> entry = shapes_.find(shapes);
   return entry->is_compiled.load(std::memory_order_acquire) && entry->choice.is_reference;
 }
@@ -187,11 +171,11 @@ int Model::compile_unchecked(const ModelView& view, bool is_cached, ShapeEntry* 
                                           &status, failure);
     return status;
   };
-  const std::shared_ptr<const WeightMemory> weights = weight_memory();
+  const std::shared_ptr<const WeightMemory> weights = weight_memory(false);
   nnapi_shim_error failure{};
   const int status = compile(weights, &failure);
   const bool may_copy = status == NNAPI_SHIM_REFUSED && weights->memory() && verdict_of(failure) != Verdict::kUnknown;
-  if (may_copy && compile(copied_weights(), nullptr) == NNAPI_SHIM_OK) {
+  if (may_copy && compile(weight_memory(true), nullptr) == NNAPI_SHIM_OK) {
     note_copies(entry->compiled->devices(), &failure);
     remember(failure);
     return NNAPI_SHIM_OK;

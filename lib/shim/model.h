@@ -59,8 +59,7 @@ class Model final : public OpenModel {
   int bind(const CallShapes& shapes, ShapeEntry* entry, ModelView* view, nnapi_shim_error* error) const;
   int get_compiled(const CallShapes& shapes, std::shared_ptr<ShapeEntry>* entry, nnapi_shim_error* error);
   int compile(const CallShapes& shapes, ShapeEntry* entry, nnapi_shim_error* error);
-  std::shared_ptr<const WeightMemory> weight_memory();
-  std::shared_ptr<const WeightMemory> copied_weights();
+  std::shared_ptr<const WeightMemory> weight_memory(bool copies);
   int compile_unchecked(const ModelView& view, bool is_cached, ShapeEntry* entry, nnapi_shim_error* error);
   int compile_checked(const ModelView& view, const CallShapes& shapes, bool is_cached, ShapeEntry* entry,
                       nnapi_shim_error* error);

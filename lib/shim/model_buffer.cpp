@@ -20,22 +20,6 @@ constexpr int32_t kHighestPreference = 2;
 // The bytes of a buffer have to fit into 32 bits.
 constexpr size_t kMaxWords = std::numeric_limits<uint32_t>::max() / sizeof(int32_t);
 
-std::vector<int32_t> copy_words(const void* words, size_t count) {
-  std::vector<int32_t> copy(count);
-  if (count != 0) std::memcpy(copy.data(), words, count * sizeof(int32_t));
-  return copy;
-}
-
-bool check_size(size_t count, size_t limit, nnapi_shim_error* error) {
-  return count <= limit || damaged(error, limit, "the buffer has %zu words, at most %zu needed", count, limit);
-}
-
-void fill_header(const int32_t* words, ModelView* view) {
-  view->feature_level = static_cast<uint32_t>(words[format::kFeatureLevel]);
-  view->preference = words[format::kPreference];
-  view->relax_fp16 = (static_cast<uint32_t>(words[format::kFlags]) & format::kRelaxFp16) != 0;
-}
-
 // Checks the header's feature level, preference, flags and size of the weights.
 bool check_header(const int32_t* words, uint64_t weight_bytes, nnapi_shim_error* error) {
   if (words[format::kFeatureLevel] < 1) {
@@ -189,9 +173,14 @@ class BoundChecker {
 std::unique_ptr<const ModelBuffer> ModelBuffer::parse(const void* words, size_t word_count, uint64_t weight_bytes,
                                                       nnapi_shim_error* error) {
   if (words == nullptr) word_count = 0;
-  if (!check_size(word_count, kMaxWords, error)) return nullptr;
+  if (word_count > kMaxWords) {
+    damaged(error, kMaxWords, "the buffer has %zu words, at most %zu needed", word_count, kMaxWords);
+    return nullptr;
+  }
+  std::vector<int32_t> copy(word_count);
+  if (word_count != 0) std::memcpy(copy.data(), words, word_count * sizeof(int32_t));
   std::unique_ptr<ModelBuffer> buffer(new ModelBuffer);
-  if (!buffer->take(copy_words(words, word_count), weight_bytes, error)) return nullptr;
+  if (!buffer->take(std::move(copy), weight_bytes, error)) return nullptr;
   return buffer;
 }
 
@@ -235,7 +224,9 @@ int ModelBuffer::bind(const nnapi_shim_shape* arguments, uint32_t argument_count
     if (const int status = patch(layout_, values, arguments, &patched, error)) return status;
     bound.words = std::make_shared<const std::vector<int32_t>>(std::move(patched));
   }
-  fill_header(words, &bound);
+  bound.feature_level = feature_level();
+  bound.preference = words[format::kPreference];
+  bound.relax_fp16 = (static_cast<uint32_t>(words[format::kFlags]) & format::kRelaxFp16) != 0;
   fill_models(layout_, &bound);
   const BoundChecker checker(bound, arguments, argument_count, error);
   if (const int status = checker.check()) return status;

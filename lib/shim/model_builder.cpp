@@ -21,17 +21,119 @@ class Builder {
           nnapi_shim_error* error)
       : library_(library), view_(view), number_(number), model_(model), error_(error) {}
 
-  int add_operands();
-  int set_values(const WeightMemory& weights, const std::vector<ANeuralNetworksModel*>& models);
-  int add_operations();
-  int finish(bool relax);
+  int add_operands() {
+    for (uint32_t i = 0; i < view_.operands.size(); ++i) {
+      const OperandView& operand = view_.operands[i];
+      const ANeuralNetworksOperandType type = {operand.type, operand.rank, operand.rank > 0 ? operand.dims : nullptr,
+                                               operand.scale, operand.zero_point};
+      int code = library_.ANeuralNetworksModel_addOperand(model_, &type);
+      if (code != 0) return refuse_operand("ANeuralNetworksModel_addOperand", i, code);
+      if (operand.channel_axis < 0) continue;
+      if (!library_.ANeuralNetworksModel_setOperandSymmPerChannelQuantParams) {
+        return lack("ANeuralNetworksModel_setOperandSymmPerChannelQuantParams", i, 3);
+      }
+      const ANeuralNetworksSymmPerChannelQuantParams scales = {static_cast<uint32_t>(operand.channel_axis),
+                                                               operand.channel_scale_count, operand.channel_scales};
+      code =
+          library_.ANeuralNetworksModel_setOperandSymmPerChannelQuantParams(model_, static_cast<int32_t>(i), &scales);
+      if (code != 0) return refuse_operand("ANeuralNetworksModel_setOperandSymmPerChannelQuantParams", i, code);
+    }
+    return NNAPI_SHIM_OK;
+  }
+
+  int set_values(const WeightMemory& weights, const std::vector<ANeuralNetworksModel*>& models) {
+    for (const ValueView& value : view_.values) {
+      const int status = set_value(value, weights, models);
+      if (status != NNAPI_SHIM_OK) return status;
+    }
+    return NNAPI_SHIM_OK;
+  }
+
+  int add_operations() {
+    for (size_t i = 0; i < view_.operations.size(); ++i) {
+      const OperationView& operation = view_.operations[i];
+      const int code = library_.ANeuralNetworksModel_addOperation(
+          model_, operation.code, operation.input_count, operation.inputs, operation.output_count, operation.outputs);
+      if (code == 0) continue;
+      return fail_with(
+          error_, NNAPI_SHIM_REFUSED, code,
+          "NNAPI refuses %s of %s: ANeuralNetworksModel_addOperation answers %s; convert the model for this "
+          "device's feature level, %u, or leave this operation on the CPU",
+          OperationText(operation, i).text(), place(), result_name(code), library_.feature_level);
+    }
+    return NNAPI_SHIM_OK;
+  }
+
+  int finish(bool relax) {
+    int code = library_.ANeuralNetworksModel_identifyInputsAndOutputs(
+        model_, static_cast<uint32_t>(view_.input_operands.size()), view_.input_operands.data(),
+        static_cast<uint32_t>(view_.output_operands.size()), view_.output_operands.data());
+    if (code != 0) return refuse_model("ANeuralNetworksModel_identifyInputsAndOutputs", code);
+    // Relaxing only permits float16: without the function, NNAPI computes in float32.
+    if (relax && library_.ANeuralNetworksModel_relaxComputationFloat32toFloat16) {
+      code = library_.ANeuralNetworksModel_relaxComputationFloat32toFloat16(model_, true);
+      if (code != 0) return refuse_model("ANeuralNetworksModel_relaxComputationFloat32toFloat16", code);
+    }
+    code = library_.ANeuralNetworksModel_finish(model_);
+    return code == 0 ? 0 : refuse_model("ANeuralNetworksModel_finish", code);
+  }
 
  private:
-  int set_value(const ValueView& value, const WeightMemory& weights, const std::vector<ANeuralNetworksModel*>& models);
-  int refuse_operand(const char* function, uint32_t operand, int code);
-  int refuse_model(const char* function, int code);
-  int lack(const char* function, uint32_t operand, uint32_t level);
-  const char* place();
+  int set_value(const ValueView& value, const WeightMemory& weights, const std::vector<ANeuralNetworksModel*>& models) {
+    const auto operand = static_cast<int32_t>(value.operand);
+    if (value.source == format::ValueSource::kModel) {
+      if (!library_.ANeuralNetworksModel_setOperandValueFromModel) {
+        return lack("ANeuralNetworksModel_setOperandValueFromModel", value.operand, 4);
+      }
+      const int code = library_.ANeuralNetworksModel_setOperandValueFromModel(model_, operand, models[value.model]);
+      return code == 0 ? 0 : refuse_operand("ANeuralNetworksModel_setOperandValueFromModel", value.operand, code);
+    }
+    if (value.source == format::ValueSource::kWeight && weights.memory()) {
+      const int code = library_.ANeuralNetworksModel_setOperandValueFromMemory(
+          model_, operand, weights.memory(), static_cast<size_t>(value.offset), static_cast<size_t>(value.length));
+      return code == 0 ? 0 : refuse_operand("ANeuralNetworksModel_setOperandValueFromMemory", value.operand, code);
+    }
+    const void* data = nullptr;
+    auto length = static_cast<size_t>(value.length);
+    if (value.source == format::ValueSource::kImmediate) data = value.data;
+    if (value.source == format::ValueSource::kWeight) data = weights.weights().data + value.offset;
+    if (value.source == format::ValueSource::kFloat16Weight) {
+      data = weights.floats_at(value.offset, value.length);
+      length *= 2;
+    }
+    const int code = library_.ANeuralNetworksModel_setOperandValue(model_, operand, data, length);
+    return code == 0 ? 0 : refuse_operand("ANeuralNetworksModel_setOperandValue", value.operand, code);
+  }
+
+  int refuse_operand(const char* function, uint32_t operand, int code) {
+    const bool is_known = operand < view_.operands.size();
+    return fail_with(error_, NNAPI_SHIM_REFUSED, code,
+                     "NNAPI refuses operand %u (%.100s, type %d, rank %u) of %s: %s answers %s; the device has feature "
+                     "level %u",
+                     operand, is_known && view_.operands[operand].name[0] ? view_.operands[operand].name : "no name",
+                     is_known ? view_.operands[operand].type : -1, is_known ? view_.operands[operand].rank : 0, place(),
+                     function, result_name(code), library_.feature_level);
+  }
+
+  int refuse_model(const char* function, int code) {
+    return fail_with(error_, NNAPI_SHIM_REFUSED, code,
+                     "NNAPI refuses %s of %zu operations: %s answers %s; the device has feature level %u", place(),
+                     view_.operations.size(), function, result_name(code), library_.feature_level);
+  }
+
+  int lack(const char* function, uint32_t operand, uint32_t level) {
+    return fail(
+        error_, NNAPI_SHIM_TOO_OLD,
+        "operand %u of %s needs the function %s of NNAPI's feature level %u, this device has level %u and not the "
+        "function",
+        operand, place(), function, level, library_.feature_level);
+  }
+
+  const char* place() {
+    if (number_ == 0) return "the model";
+    std::snprintf(place_, sizeof(place_), "subgraph %zu", number_);
+    return place_;
+  }
 
   const NnapiLibrary& library_;
   const SubgraphView& view_;
@@ -40,122 +142,6 @@ class Builder {
   nnapi_shim_error* const error_;
   char place_[40];
 };
-
-const char* Builder::place() {
-  if (number_ == 0) return "the model";
-  std::snprintf(place_, sizeof(place_), "subgraph %zu", number_);
-  return place_;
-}
-
-int Builder::refuse_operand(const char* function, uint32_t operand, int code) {
-  const bool is_known = operand < view_.operands.size();
-  return fail_with(error_, NNAPI_SHIM_REFUSED, code,
-                   "NNAPI refuses operand %u (%.100s, type %d, rank %u) of %s: %s answers %s; the device has feature "
-                   "level %u",
-                   operand, is_known && view_.operands[operand].name[0] ? view_.operands[operand].name : "no name",
-                   is_known ? view_.operands[operand].type : -1, is_known ? view_.operands[operand].rank : 0, place(),
-                   function, result_name(code), library_.feature_level);
-}
-
-int Builder::refuse_model(const char* function, int code) {
-  return fail_with(error_, NNAPI_SHIM_REFUSED, code,
-                   "NNAPI refuses %s of %zu operations: %s answers %s; the device has feature level %u", place(),
-                   view_.operations.size(), function, result_name(code), library_.feature_level);
-}
-
-int Builder::lack(const char* function, uint32_t operand, uint32_t level) {
-  return fail(
-      error_, NNAPI_SHIM_TOO_OLD,
-      "operand %u of %s needs the function %s of NNAPI's feature level %u, this device has level %u and not the "
-      "function",
-      operand, place(), function, level, library_.feature_level);
-}
-
-int Builder::add_operands() {
-  for (uint32_t i = 0; i < view_.operands.size(); ++i) {
-    const OperandView& operand = view_.operands[i];
-    const ANeuralNetworksOperandType type = {operand.type, operand.rank, operand.rank > 0 ? operand.dims : nullptr,
-                                             operand.scale, operand.zero_point};
-    int code = library_.ANeuralNetworksModel_addOperand(model_, &type);
-    if (code != 0) return refuse_operand("ANeuralNetworksModel_addOperand", i, code);
-    if (operand.channel_axis < 0) continue;
-    if (!library_.ANeuralNetworksModel_setOperandSymmPerChannelQuantParams) {
-      return lack("ANeuralNetworksModel_setOperandSymmPerChannelQuantParams", i, 3);
-    }
-    const ANeuralNetworksSymmPerChannelQuantParams scales = {static_cast<uint32_t>(operand.channel_axis),
-                                                             operand.channel_scale_count, operand.channel_scales};
-    code = library_.ANeuralNetworksModel_setOperandSymmPerChannelQuantParams(model_, static_cast<int32_t>(i), &scales);
-    if (code != 0) return refuse_operand("ANeuralNetworksModel_setOperandSymmPerChannelQuantParams", i, code);
-  }
-  return NNAPI_SHIM_OK;
-}
-
-int Builder::set_value(const ValueView& value, const WeightMemory& weights,
-                       const std::vector<ANeuralNetworksModel*>& models) {
-  const auto operand = static_cast<int32_t>(value.operand);
-  if (value.source == format::ValueSource::kModel) {
-    if (!library_.ANeuralNetworksModel_setOperandValueFromModel) {
-      return lack("ANeuralNetworksModel_setOperandValueFromModel", value.operand, 4);
-    }
-    const int code = library_.ANeuralNetworksModel_setOperandValueFromModel(model_, operand, models[value.model]);
-    return code == 0 ? 0 : refuse_operand("ANeuralNetworksModel_setOperandValueFromModel", value.operand, code);
-  }
-  if (value.source == format::ValueSource::kWeight && weights.memory()) {
-    const int code = library_.ANeuralNetworksModel_setOperandValueFromMemory(
-        model_, operand, weights.memory(), static_cast<size_t>(value.offset), static_cast<size_t>(value.length));
-    return code == 0 ? 0 : refuse_operand("ANeuralNetworksModel_setOperandValueFromMemory", value.operand, code);
-  }
-  const void* data = nullptr;
-  auto length = static_cast<size_t>(value.length);
-  if (value.source == format::ValueSource::kImmediate) data = value.data;
-  if (value.source == format::ValueSource::kWeight) data = weights.weights().data + value.offset;
-  if (value.source == format::ValueSource::kFloat16Weight) {
-    data = weights.floats_at(value.offset, value.length);
-    length *= 2;
-  }
-  const int code = library_.ANeuralNetworksModel_setOperandValue(model_, operand, data, length);
-  return code == 0 ? 0 : refuse_operand("ANeuralNetworksModel_setOperandValue", value.operand, code);
-}
-
-int Builder::set_values(const WeightMemory& weights, const std::vector<ANeuralNetworksModel*>& models) {
-  for (const ValueView& value : view_.values) {
-    const int status = set_value(value, weights, models);
-    if (status != NNAPI_SHIM_OK) return status;
-  }
-  return NNAPI_SHIM_OK;
-}
-
-int Builder::add_operations() {
-  for (size_t i = 0; i < view_.operations.size(); ++i) {
-    const OperationView& operation = view_.operations[i];
-    const int code = library_.ANeuralNetworksModel_addOperation(
-        model_, operation.code, operation.input_count, operation.inputs, operation.output_count, operation.outputs);
-    if (code == 0) continue;
-    return fail_with(error_, NNAPI_SHIM_REFUSED, code,
-                     "NNAPI refuses %s of %s: ANeuralNetworksModel_addOperation answers %s; convert the model for this "
-                     "device's feature level, %u, or leave this operation on the CPU",
-                     OperationText(operation, i).text(), place(), result_name(code), library_.feature_level);
-  }
-  return NNAPI_SHIM_OK;
-}
-
-int Builder::finish(bool relax) {
-  int code = library_.ANeuralNetworksModel_identifyInputsAndOutputs(
-      model_, static_cast<uint32_t>(view_.input_operands.size()), view_.input_operands.data(),
-      static_cast<uint32_t>(view_.output_operands.size()), view_.output_operands.data());
-  if (code != 0) return refuse_model("ANeuralNetworksModel_identifyInputsAndOutputs", code);
-  // Relaxing only permits float16: without the function, NNAPI computes in float32.
-  if (relax && library_.ANeuralNetworksModel_relaxComputationFloat32toFloat16) {
-    code = library_.ANeuralNetworksModel_relaxComputationFloat32toFloat16(model_, true);
-    if (code != 0) return refuse_model("ANeuralNetworksModel_relaxComputationFloat32toFloat16", code);
-  }
-  code = library_.ANeuralNetworksModel_finish(model_);
-  return code == 0 ? 0 : refuse_model("ANeuralNetworksModel_finish", code);
-}
-
-}  // namespace
-
-namespace {
 
 // Returns whether NNAPI can map the file's weights. Its function takes a size_t and maps by an off_t; both have 32 bits
 // in a process of 32 bits, one of them with a sign.

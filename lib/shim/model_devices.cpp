@@ -13,7 +13,7 @@ int Model::build_for_questions(const CallShapes& shapes, ModelView* view, std::u
   if (status == NNAPI_SHIM_OK) status = start(error);
   if (status == NNAPI_SHIM_OK) status = buffer_->bind(shapes.arguments, shapes.count, view, error);
   if (status != NNAPI_SHIM_OK) return status;
-  *built = std::make_unique<BuiltModel>(*library_, weight_memory());
+  *built = std::make_unique<BuiltModel>(*library_, weight_memory(false));
   return (*built)->build(*view, error);
 }
 

@@ -48,7 +48,7 @@ int Model::run(const CallShapes& shapes, const RunBuffers& buffers, nnapi_shim_e
     if (status != NNAPI_SHIM_OK && error) *error = failure;
     return status;
   }
-  // Ends, as each round condemns a device.
+  // The loop ends, as each round condemns a device.
   while (may_try_another) {
     nnapi_shim_error later{};
     status = run_on_one(shapes, buffers, &may_try_another, &later);
@@ -104,7 +104,7 @@ int Model::try_devices(nnapi_shim_error* error) {
     const int status = buffer_->read_sample(i, &samples[i], error);
     if (status != NNAPI_SHIM_OK) return status;
   }
-  // As many runs as the journal guards in the app: what crashes there shows here.
+  // Runs the samples as often as the journal guards runs in the app, so that a run that would crash there crashes here.
   for (uint32_t run = 0; run < kGuardedRuns; ++run) {
     const int status = run_trial_once(samples[run % samples.size()], error);
     if (status != NNAPI_SHIM_OK) return status;

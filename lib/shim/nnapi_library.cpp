@@ -84,15 +84,6 @@ uint32_t find_exports(void* handle, NnapiFunctions* functions) {
   return newest;
 }
 
-void copy_table(const SupportLibraryTable& table, NnapiFunctions* functions) {
-  const AnyFunction* entry = table.functions;
-  for (const FunctionPlace& where : kPlaces) {
-    if (!where.is_in_table) continue;
-    if (where.offset != kNotUsed) place(functions, where, entry);
-    ++entry;
-  }
-}
-
 // Returns whether other functions can replace this function of level 1.
 bool can_do_without(const NnapiFunctions& functions, const char* name) {
   const char* verb = name + sizeof("ANeuralNetworks") - 1;
@@ -138,7 +129,12 @@ int load_table(void* handle, const char* path, NnapiLibrary* library, nnapi_shim
                 "is needed",
                 path, static_cast<long long>(table->feature_level), static_cast<long long>(kSupportLibraryLevel));
   }
-  copy_table(*table, library);
+  const AnyFunction* entry = table->functions;
+  for (const FunctionPlace& where : kPlaces) {
+    if (!where.is_in_table) continue;
+    if (where.offset != kNotUsed) place(library, where, entry);
+    ++entry;
+  }
   library->feature_level = level_from_code(table->feature_level);
   return NNAPI_SHIM_OK;
 }

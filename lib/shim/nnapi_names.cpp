@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "lib/format/nnapi_codes.h"
+
 namespace nnapi_shim {
 namespace {
 
@@ -172,6 +174,11 @@ bool number_of(const char* names, const char* name, int32_t* number) {
 
 const char* result_name(int32_t code) {
   return name_at(kResults, code, "an unknown result code");
+}
+
+bool is_deadline(int32_t code) {
+  return code == static_cast<int32_t>(nnapi_convert::ResultCode::MISSED_DEADLINE_TRANSIENT) ||
+         code == static_cast<int32_t>(nnapi_convert::ResultCode::MISSED_DEADLINE_PERSISTENT);
 }
 
 const char* operation_name(int32_t code) {

@@ -2,11 +2,20 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace nnapi_shim {
 
 // Returns "ANEURALNETWORKS_BAD_DATA" for 4; "an unknown result code" for a number that is no result code.
 const char* result_name(int32_t code);
+
+// Returns whether the code says that the time of a timeout was over.
+bool is_deadline(int32_t code);
+
+// Returns the names of chosen devices; for an empty text, that NNAPI chose.
+inline const char* devices_text(const std::string& names) {
+  return names.empty() ? "the device that NNAPI chose" : names.c_str();
+}
 
 // Returns "CONV_2D" for 3; "an operation that this library has no name for" for an unknown code.
 const char* operation_name(int32_t code);

@@ -29,6 +29,7 @@ struct Options {
   DriverRules own_rules;  // where `replaces_rules` is set
   bool is_trial = false;  // the process may die: nnapi_shim_probe sets it
 
+  bool takes_any_device() const { return device.empty() && device_kind == NNAPI_SHIM_ANY_DEVICE; }
   bool needs_one_device() const { return compile_timeout_ns != 0 || execute_timeout_ns != 0 || measure_timing; }
   const DriverRules& rules() const { return replaces_rules ? own_rules : DriverRules::shipped(); }
   const char* library_path() const { return library.empty() ? nullptr : library.c_str(); }

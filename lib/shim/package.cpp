@@ -187,7 +187,7 @@ int Package::run(const CallShapes& shapes, const RunBuffers& buffers, nnapi_shim
   search.left_out |= 1u << number;
   note(search, number, failure);
   size_t other = 0;
-  // Ends, as each round leaves out one model more.
+  // The loop ends, as each round leaves out one model more.
   while (choose(search, &other, nullptr) == NNAPI_SHIM_OK) {
     if (run_on(other, shapes, buffers, nullptr) == NNAPI_SHIM_OK) {
       const std::lock_guard<std::mutex> lock(mutex_);

@@ -28,10 +28,6 @@ bool same_tensors(const std::vector<nnapi_shim_tensor>& a, const std::vector<nna
   });
 }
 
-bool is_fault_of_the_call(int status) {
-  return status == NNAPI_SHIM_BAD_MODEL || status == NNAPI_SHIM_BAD_ARGUMENT;
-}
-
 }  // namespace
 
 void Package::list_candidates(Search& search) {
@@ -59,7 +55,7 @@ int Package::choose(Search& search, size_t* number, nnapi_shim_error* error) {
     nnapi_shim_error failure{};
     bool is_found = false;
     const int status = try_candidate(search, candidate, &is_found, &failure);
-    if (is_fault_of_the_call(status)) {
+    if (status == NNAPI_SHIM_BAD_MODEL || status == NNAPI_SHIM_BAD_ARGUMENT) {
       if (error) *error = failure;
       return status;
     }

@@ -64,10 +64,6 @@ void Verdicts::open(const std::string& directory, const std::string& model) {
   path_ = directory + "/nnapi_shim_" + model + ".verdicts";
   journal_path_ = directory + "/nnapi_shim_" + model + ".journal";
   read(&entries_);
-  take_journal_notes();
-}
-
-void Verdicts::take_journal_notes() {
   bool is_changed = false;
   take_notes(journal_path_, [&](const JournalNote& note) {
     entries_[{note.device, note.version}] = {Verdict::kDied, "the process ended while it was " + note.step, false};

@@ -49,7 +49,6 @@ class Verdicts {
 
   void read(Entries* entries) const;
   void write();
-  void take_journal_notes();
 
   std::mutex mutex_;
   std::string path_, journal_path_;
