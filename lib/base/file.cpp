@@ -60,22 +60,26 @@ fs::path resolved(fs::path destination) {
   return error ? absolute : whole;
 }
 
+StagingFolder::StagingFolder(const fs::path& destination, const fs::path& shown) {
+  std::string pattern = (destination.parent_path() / ".nnapi-convert-XXXXXX").string();
+  if (::mkdtemp(pattern.data()) == nullptr) fail_to_write(shown, std::strerror(errno));
+  path_ = pattern;
+}
+
+StagingFolder::~StagingFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
 PendingFile::PendingFile(const fs::path& destination) : destination_(resolved(destination)) {
   std::error_code ignored;
   if (destination.empty() || destination.filename().empty()) fail_to_write(destination, "not a file name");
   if (fs::exists(destination_, ignored) && !fs::is_regular_file(destination_, ignored)) {
     fail_to_write(destination, "it exists and is not a regular file");
   }
-  std::string pattern = (destination_.parent_path() / ".nnapi-convert-XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr) fail_to_write(destination, std::strerror(errno));
-  folder_ = pattern;
-  temporary_ = folder_ / destination_.filename();
+  folder_.emplace(destination_, destination);
+  temporary_ = folder_->path() / destination_.filename();
   leave_file_cache(destination_);
-}
-
-PendingFile::~PendingFile() {
-  std::error_code ignored;
-  fs::remove_all(folder_, ignored);
 }
 
 void PendingFile::finish() {

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,21 @@ std::filesystem::path resolved(std::filesystem::path destination);
 // Throws ConvertError (kBadFile): "can't write PATH: REASON".
 [[noreturn]] void fail_to_write(const std::filesystem::path& path, const std::string& reason);
 
+// An empty folder beside the destination of what is made in it. The destructor removes it with all that is left in it.
+class StagingFolder {
+ public:
+  // Throws ConvertError (kBadFile), which names `shown`, if the destination's folder can't be written.
+  StagingFolder(const std::filesystem::path& destination, const std::filesystem::path& shown);
+  ~StagingFolder();
+  StagingFolder(const StagingFolder&) = delete;
+  StagingFolder& operator=(const StagingFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
 // Gives a file a path in a temporary folder beside its destination, under its final name (archives take their root
 // folder from it). commit() renames the file into place. Without commit() the destructor removes the file, and an
 // existing destination stays as it was, out of the system's cache of files.
@@ -23,9 +39,6 @@ class PendingFile {
   // Throws ConvertError (kBadFile) if the destination's folder can't be written or the destination is not a regular
   // file.
   explicit PendingFile(const std::filesystem::path& destination);
-  ~PendingFile();
-  PendingFile(const PendingFile&) = delete;
-  PendingFile& operator=(const PendingFile&) = delete;
 
   const std::filesystem::path& path() const { return temporary_; }
   // Gives the file the permissions of an existing destination and flushes it to disk, so that a full disk shows here
@@ -36,7 +49,7 @@ class PendingFile {
 
  private:
   std::filesystem::path destination_;
-  std::filesystem::path folder_;
+  std::optional<StagingFolder> folder_;
   std::filesystem::path temporary_;
   bool is_finished_ = false;
 };

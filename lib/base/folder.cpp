@@ -1,15 +1,12 @@
 #include "lib/base/folder.h"
 
 #include <fmt/format.h>
-#include <stdlib.h>  // NOLINT(modernize-deprecated-headers): mkdtemp
-#include <sys/stat.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
+#include <utility>
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/output_file.h"
 
 namespace nnapi_convert {
 namespace {
@@ -24,28 +21,6 @@ fs::path resolve(const fs::path& folder) {
   return resolved.has_filename() ? resolved : resolved.parent_path();
 }
 
-// A folder beside the destination in which the files are made. Its destructor removes it with all files left in it.
-class Staging {
- public:
-  explicit Staging(const fs::path& destination) {
-    std::string pattern = (destination.parent_path() / ".nnapi-convert-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) fail_to_write(destination, std::strerror(errno));
-    path_ = pattern;
-  }
-  ~Staging() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  Staging(const Staging&) = delete;
-  Staging& operator=(const Staging&) = delete;
-
-  fs::path made() const { return path_ / "new"; }
-  fs::path kept() const { return path_ / "old"; }
-
- private:
-  fs::path path_;
-};
-
 void make_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
@@ -54,23 +29,24 @@ void make_folder(const fs::path& folder) {
 
 void write_new_file(const fs::path& path, const std::string& text) {
   make_folder(path.parent_path());
-  errno = 0;
-  std::ofstream stream(path, std::ios::binary);
-  stream.write(text.data(), static_cast<std::streamsize>(text.size()));
-  stream.close();
-  if (!stream) fail_to_write(path.filename(), std::strerror(errno));
+  OutputFile output(path);
+  output.append(text.data(), text.size());
+  const std::string reason = output.finish();
+  if (!reason.empty()) fail_to_write(path.filename(), reason);
 }
 
 // Puts the made files into an existing folder; the destructor undoes all of it unless finish() was called.
 class Placing {
  public:
-  Placing(fs::path folder, const Staging& staging) : folder_(std::move(folder)), staging_(staging) {}
+  // The files are made in `staging`/new; what they replace is kept in `staging`/old meanwhile.
+  Placing(fs::path folder, const fs::path& staging)
+      : folder_(std::move(folder)), made_(staging / "new"), kept_(staging / "old") {}
   ~Placing() {
     std::error_code ignored;
     for (auto name = placed_.rbegin(); name != placed_.rend(); ++name) {
       fs::remove(folder_ / *name, ignored);
-      if (fs::exists(staging_.kept() / *name, ignored)) {
-        fs::rename(staging_.kept() / *name, folder_ / *name, ignored);
+      if (fs::exists(kept_ / *name, ignored)) {
+        fs::rename(kept_ / *name, folder_ / *name, ignored);
       }
     }
     for (auto made = folders_.rbegin(); made != folders_.rend(); ++made) fs::remove(*made, ignored);
@@ -85,11 +61,11 @@ class Placing {
     const fs::file_status found = fs::symlink_status(destination, error);
     if (fs::is_directory(found)) fail_to_write(destination, "it is a folder");
     if (fs::exists(found)) {
-      make_folder((staging_.kept() / name).parent_path());
-      move(destination, staging_.kept() / name);
+      make_folder((kept_ / name).parent_path());
+      move(destination, kept_ / name);
     }
     placed_.push_back(name);
-    move(staging_.made() / name, destination);
+    move(made_ / name, destination);
   }
   void finish() {
     placed_.clear();
@@ -111,7 +87,7 @@ class Placing {
   }
 
   fs::path folder_;
-  const Staging& staging_;
+  fs::path made_, kept_;
   std::vector<std::string> placed_;
   std::vector<fs::path> folders_;
 };
@@ -138,18 +114,19 @@ void write_folder(const fs::path& folder, const std::vector<FolderFile>& files, 
   if (exists && !may_replace && !fs::is_empty(destination, error)) {
     fail_to_write(folder, "the folder is not empty; choose another one, or --force to replace files in it");
   }
-  const Staging staging(destination);
+  const StagingFolder staging(destination, destination);
+  const fs::path made = staging.path() / "new";
   for (const FolderFile& file : files) {
     if (!is_plain_name(file.name))
       fail_to_write(folder, fmt::format("'{}' is not the name of a file within it", file.name));
-    write_new_file(staging.made() / file.name, file.text);
+    write_new_file(made / file.name, file.text);
   }
   if (!exists) {
-    fs::rename(staging.made(), destination, error);
+    fs::rename(made, destination, error);
     if (error) fail_to_write(folder, error.message());
     return;
   }
-  Placing placing(destination, staging);
+  Placing placing(destination, staging.path());
   for (const FolderFile& file : files) placing.place(file.name);
   placing.finish();
 }

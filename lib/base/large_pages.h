@@ -10,7 +10,8 @@
 
 namespace nnapi_convert {
 
-// An allocator: what is large has pages of its own. The heap would keep them, in pieces between what stays.
+// An allocator that gives large blocks pages of their own. The heap would keep freed ones, in pieces between blocks
+// that are still used.
 template <typename T>
 class LargePages {
  public:

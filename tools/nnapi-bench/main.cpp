@@ -11,6 +11,7 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json_text.h"
+#include "lib/base/standard_output.h"
 #include "tools/nnapi-bench/measure.h"
 #include "tools/nnapi-bench/report.h"
 #include "tools/nnapi-bench/torch_error.h"
@@ -155,8 +156,8 @@ int run(const CommandLine& line) {
     print_comparison(rows);
   }
   if (!line.report.empty()) nnapi_convert::write_file(line.report, nnapi_convert::json_text(report, 2) + "\n");
-  std::cout << closing_line(measured) << std::flush;
-  if (!std::cout.good()) throw ConvertError(ExitCode::kBadFile, "can't write to standard output");
+  std::cout << closing_line(measured);
+  nnapi_convert::flush_standard_output();
   return static_cast<int>(ExitCode::kDone);
 }
 
