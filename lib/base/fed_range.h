@@ -1,6 +1,8 @@
 // What samples feed an input with: a wrong normalisation of pictures shows there.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <string>
 
 namespace nnapi_convert {
@@ -12,6 +14,8 @@ struct FedRange {
 };
 
 // One line: "input x is fed -2.118 to 2.64".
-std::string to_text(const FedRange& range);
+inline std::string to_text(const FedRange& range) {
+  return fmt::format("input {} is fed {:.4g} to {:.4g}\n", range.input, range.lowest, range.highest);
+}
 
 }  // namespace nnapi_convert
