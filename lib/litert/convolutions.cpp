@@ -1,0 +1,206 @@
+// Convolutions and products of matrices. LiteRT's filters have NNAPI's order, and its integers of 8 bits want weights
+// with zero point 0.
+#include "lib/litert/operations.h"
+#include "lib/litert/windows.h"
+
+namespace nnapi_convert::litert {
+namespace {
+
+// The tensors of a weighted operation in types that LiteRT computes with.
+struct Weighted {
+  TensorId input, filter, bias, output;
+  TensorId given_output;  // differs from `output` where the operation stays in uint8
+};
+
+Tensor as_uint8(Tensor tensor) {
+  tensor.type = TensorType::UINT8;
+  for (int64_t& zero_point : tensor.zero_points) zero_point += kSignedShift;
+  return tensor;
+}
+
+// A bias has the scale of the products.
+void set_bias_scales(Graph& graph, const Weighted& of) {
+  Tensor& bias = graph.at(of.bias);
+  if (bias.type != TensorType::INT32) return;
+  const Tensor &input = graph.at(of.input), &filter = graph.at(of.filter);
+  bias.scales.clear();
+  for (const float scale : filter.scales) bias.scales.push_back(input.scales[0] * scale);
+  bias.zero_points.assign(bias.scales.size(), 0);
+  bias.channel_axis = 0;
+}
+
+// int8 convolutions compute with weights whose zero point is 0. Other uint8 weights keep their type, and so does the
+// operation, between QUANTIZEs that are exact.
+bool stays_uint8(const Graph& graph, TensorId filter, bool takes_zero_points) {
+  const Tensor& tensor = graph.at(filter);
+  return tensor.type == TensorType::INT8 && tensor.zero_points[0] != 0 && !takes_zero_points;
+}
+
+Weighted weighted(OperationWriter& w, const char* filter_name, bool takes_zero_points = false) {
+  Graph& graph = w.graph;
+  Weighted result{w.tensor("input"), w.tensor(filter_name), w.tensor("bias"), w.output(), kLeftOut};
+  result.given_output = result.output;
+  // Operations with different scales may share a bias.
+  Tensor bias = graph.at(result.bias);
+  if (bias.is_constant()) result.bias = graph.add(std::move(bias));
+  if (stays_uint8(graph, result.filter, takes_zero_points)) {
+    const nnapi::Operand* filter = w.operand_of(filter_name);
+    if (filter->is_constant() && filter->type == OperandCode::TENSOR_QUANT8_ASYMM) {
+      result.filter = graph.uint8_constant_of(*filter);
+    } else {
+      result.filter = graph.requantised(result.filter, as_uint8(graph.at(result.filter)));
+    }
+    result.input = graph.requantised(result.input, as_uint8(graph.at(result.input)));
+    Tensor output = as_uint8(graph.at(result.output));
+    output.name.clear();
+    result.output = graph.add(std::move(output));
+  }
+  set_bias_scales(graph, result);
+  return result;
+}
+
+void finish(Graph& graph, const Weighted& of) {
+  if (of.output != of.given_output) graph.quantise_into(of.output, of.given_output);
+}
+
+Pair filter_size(const OperationWriter& w) {
+  const Dims& dims = w.operand_of("filter")->dims;
+  return {dims[1].value(), dims[2].value()};
+}
+
+void write_convolution(OperationWriter& w, Builtin builtin, Options options_type) {
+  w.refuse_nchw();
+  Graph& graph = w.graph;
+  Weighted of = weighted(w, "filter");
+  Window window = window_of(w, filter_size(w));
+  const std::optional<Padding> scheme = find_scheme(window, *w.operand_of("input"), w.output_operand());
+  if (!scheme) of.input = padded(graph, of.input, window);
+  Table options;
+  options.set(0, static_cast<int8_t>(scheme.value_or(Padding::VALID)));
+  options.set(1, static_cast<int32_t>(window.stride[1]));
+  options.set(2, static_cast<int32_t>(window.stride[0]));
+  const bool is_depthwise = builtin == Builtin::DEPTHWISE_CONV_2D;
+  if (is_depthwise) options.set(3, static_cast<int32_t>(w.integer("depth_multiplier")));
+  options.set(is_depthwise ? 4 : 3, static_cast<int8_t>(w.integer("activation")));
+  options.set(is_depthwise ? 5 : 4, static_cast<int32_t>(window.dilation[1]), 1);
+  options.set(is_depthwise ? 6 : 5, static_cast<int32_t>(window.dilation[0]), 1);
+  graph.emit(builtin, {of.input, of.filter, of.bias}, {of.output}, options_type, std::move(options));
+  finish(graph, of);
+}
+
+// Whether a scheme of TRANSPOSE_CONV leaves out as much at the borders as NNAPI's numbers do. VALID with a larger output
+// gives all sums, of which a part is taken.
+std::optional<Padding> transposed_scheme(const Window& window, const Dims& in, const Dims& out) {
+  if (!window.has_numbers) return window.scheme;
+  bool is_same = true, is_valid = true;
+  for (size_t i = 0; i < 2; ++i) {
+    const int64_t all = (in[i + 1].value() - 1) * window.stride[i] + window.filter[i];
+    const int64_t size = out[i + 1].value();
+    const int64_t total = std::max<int64_t>(all - size, 0);
+    is_same = is_same && in[i + 1].value() == (size + window.stride[i] - 1) / window.stride[i] &&
+              window.before[i] == total / 2;
+    is_valid = is_valid && window.before[i] == 0 && size >= all;
+  }
+  if (is_valid) return Padding::VALID;
+  return is_same ? std::optional(Padding::SAME) : std::nullopt;
+}
+
+TensorId cut_tensor(Graph& graph, const Weighted& of, const Window& window, const Dims& in) {
+  Dims dims = graph.dims_of(of.output);
+  for (size_t i = 0; i < 2; ++i) {
+    const int64_t all = (in[i + 1].value() - 1) * window.stride[i] + window.filter[i];
+    dims[i + 1] = std::max(all, window.before[i] + dims[i + 1].value());
+  }
+  return graph.like(of.output, dims);
+}
+
+// Emits the activation as an operator of its own: the version with one inside is newer than delegates take.
+Builtin activation_builtin(int64_t activation) {
+  switch (static_cast<FuseCode>(activation)) {
+    case FuseCode::RELU1:
+      return Builtin::RELU_N1_TO_1;
+    case FuseCode::RELU6:
+      return Builtin::RELU6;
+    default:
+      return Builtin::RELU;
+  }
+}
+
+}  // namespace
+
+void write_conv_2d(OperationWriter& w) {
+  write_convolution(w, Builtin::CONV_2D, Options::CONV_2D);
+}
+
+void write_grouped_conv_2d(OperationWriter& w) {
+  write_convolution(w, Builtin::CONV_2D, Options::CONV_2D);  // the filter's depth tells the groups
+}
+
+void write_depthwise_conv_2d(OperationWriter& w) {
+  write_convolution(w, Builtin::DEPTHWISE_CONV_2D, Options::DEPTHWISE_CONV_2D);
+}
+
+void write_transpose_conv_2d(OperationWriter& w) {
+  w.refuse_nchw();
+  Graph& graph = w.graph;
+  const Dims in = w.operand_of("input")->dims, out = w.output_operand().dims;
+  if (!all_fixed(in) || !all_fixed(out)) {
+    w.refuse("an open size", "known sizes of the input and the output", "fix the sizes by --input");
+  }
+  const Weighted of = weighted(w, "filter");
+  const Window window = window_of(w, filter_size(w));
+  const std::optional<Padding> scheme = transposed_scheme(window, in, out);
+  const TensorId whole = scheme ? of.output : cut_tensor(graph, of, window, in);
+  const int64_t activation = w.integer("activation");
+  const TensorId sums = activation == 0 ? whole : graph.like(whole);
+  const TensorId shape = graph.ints(graph.at(whole).shape);
+  Table options;
+  options.set(0, static_cast<int8_t>(scheme.value_or(Padding::VALID)));
+  options.set(1, static_cast<int32_t>(window.stride[1]));
+  options.set(2, static_cast<int32_t>(window.stride[0]));
+  graph.emit(Builtin::TRANSPOSE_CONV, {shape, of.filter, of.input, of.bias}, {sums}, Options::TRANSPOSE_CONV,
+             std::move(options));
+  if (sums != whole) graph.emit(activation_builtin(activation), {sums}, {whole});
+  if (!scheme) {
+    const TensorId begin =
+        graph.ints({0, static_cast<int32_t>(window.before[0]), static_cast<int32_t>(window.before[1]), 0});
+    const TensorId size = graph.ints(graph.at(of.output).shape);
+    graph.emit(Builtin::SLICE, {whole, begin, size}, {of.output}, Options::SLICE);
+  }
+  finish(graph, of);
+}
+
+void write_fully_connected(OperationWriter& w) {
+  const Weighted of = weighted(w, "weights", true);
+  w.graph.emit(Builtin::FULLY_CONNECTED, {of.input, of.filter, of.bias}, {of.output}, Options::FULLY_CONNECTED,
+               w.activation_options(0, w.integer("activation")));
+  finish(w.graph, of);
+}
+
+void write_batch_matmul(OperationWriter& w) {
+  Graph& graph = w.graph;
+  std::vector<TensorId> inputs{w.tensor("input1"), w.tensor("input2")};
+  const TensorId output = w.output();
+  if (graph.at(output).type == TensorType::INT32) {
+    w.refuse("int32 matrices", "float32 or integers of 8 bits", "cast them to float32 in the model");
+  }
+  TensorId product = output;
+  if (graph.at(output).type == TensorType::UINT8) {  // only int8 is there
+    for (TensorId& each : inputs) {
+      Tensor moved = graph.at(each);
+      moved.type = TensorType::INT8;
+      moved.zero_points[0] -= kSignedShift;
+      each = graph.requantised(each, moved);
+    }
+    product = graph.like(output);
+    graph.at(product).type = TensorType::INT8;
+    graph.at(product).zero_points[0] -= kSignedShift;
+  }
+  Table options;
+  options.set(0, w.flag("adjoint1"), false);
+  options.set(1, w.flag("adjoint2"), false);
+  graph.emit(Builtin::BATCH_MATMUL, inputs, {product}, Options::BATCH_MATMUL, std::move(options));
+  if (product != output) graph.quantise_into(product, output);
+}
+
+}  // namespace nnapi_convert::litert

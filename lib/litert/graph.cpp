@@ -1,0 +1,284 @@
+#include "lib/litert/graph.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+
+#include "lib/base/error.h"
+#include "lib/format/operation_table.h"
+#include "lib/litert/names.h"
+#include "lib/litert/versions.h"
+
+namespace nnapi_convert::litert {
+namespace {
+
+template <typename Number>
+std::string bytes_of(const std::vector<Number>& numbers) {
+  std::string bytes(numbers.size() * sizeof(Number), '\0');
+  if (!numbers.empty()) std::memcpy(bytes.data(), numbers.data(), bytes.size());
+  return bytes;
+}
+
+int32_t as_int32(int64_t value) {
+  if (value < INT32_MIN || value > INT32_MAX) {
+    throw RefusedOperation{fmt::format("the number {}", value), "a number of 32 bits", ""};
+  }
+  return static_cast<int32_t>(value);
+}
+
+// The value of a constant INT32 operand as the file's data.
+std::string int_bytes(const Dims& values) {
+  std::vector<int32_t> numbers;
+  for (const Dim& value : values) {
+    if (!value.is_fixed()) {
+      throw RefusedOperation{"a number that depends on an open size (" + value.text() + ")",
+                             "a number that is known when the file is written", "fix the sizes by --input"};
+    }
+    numbers.push_back(as_int32(value.value()));
+  }
+  return bytes_of(numbers);
+}
+
+}  // namespace
+
+TensorType tensor_type(OperandCode type, bool keeps_uint8) {
+  switch (type) {
+    case OperandCode::FLOAT32:
+    case OperandCode::TENSOR_FLOAT32:
+      return TensorType::FLOAT32;
+    case OperandCode::INT32:
+    case OperandCode::TENSOR_INT32:
+      return TensorType::INT32;
+    case OperandCode::BOOL:
+    case OperandCode::TENSOR_BOOL8:
+      return TensorType::BOOL;
+    case OperandCode::TENSOR_QUANT8_ASYMM:
+      return keeps_uint8 ? TensorType::UINT8 : TensorType::INT8;
+    case OperandCode::TENSOR_QUANT8_ASYMM_SIGNED:
+    case OperandCode::TENSOR_QUANT8_SYMM:
+    case OperandCode::TENSOR_QUANT8_SYMM_PER_CHANNEL:
+      return TensorType::INT8;
+    default:
+      throw RefusedOperation{std::string("a tensor of type ") + name_of(type),
+                             "float32, int32, bool or an integer of 8 bits", ""};
+  }
+}
+
+void Graph::set_shape(Tensor& tensor, const Dims& dims) {
+  tensor.shape.clear();
+  tensor.signature.clear();
+  for (const Dim& dim : dims) tensor.shape.push_back(dim.is_fixed() ? std::max(as_int32(dim.value()), 1) : 1);
+  const bool is_open = std::any_of(dims.begin(), dims.end(), [](const Dim& dim) {
+    return !dim.is_fixed() || dim.value() < 0;
+  });
+  if (!is_open) return;
+  for (const Dim& dim : dims) {
+    tensor.signature.push_back(dim.is_fixed() && dim.value() >= 0 ? as_int32(dim.value()) : -1);
+  }
+}
+
+Dims Graph::dims_of(TensorId id) const {
+  const Tensor& tensor = at(id);
+  const std::vector<int32_t>& sizes = tensor.signature.empty() ? tensor.shape : tensor.signature;
+  return Dims(sizes.begin(), sizes.end());
+}
+
+Tensor Graph::described(const nnapi::Operand& operand) const {
+  Tensor tensor;
+  tensor.name = operand.name;
+  tensor.type = tensor_type(operand.type, options_.keeps_uint8);
+  set_shape(tensor, operand.dims);
+  if (operand.channels != nullptr) {
+    tensor.scales = operand.channels->scales;
+    tensor.zero_points.assign(tensor.scales.size(), 0);
+    tensor.channel_axis = static_cast<int32_t>(operand.channels->axis);
+  } else if (nnapi::is_quant8(operand.type) || operand.type == OperandCode::TENSOR_QUANT8_SYMM) {
+    const bool moves = operand.type == OperandCode::TENSOR_QUANT8_ASYMM && !options_.keeps_uint8;
+    tensor.scales = {operand.scale};
+    tensor.zero_points = {operand.zero_point - (moves ? kSignedShift : 0)};
+  }
+  return tensor;
+}
+
+TensorId Graph::of(nnapi::OperandId id) {
+  TensorId& known = tensors_[static_cast<size_t>(id)];
+  const nnapi::Operand& operand = model_.at(id);
+  if (known >= 0 || operand.is_omitted()) return known;
+  const TensorId made = operand.is_constant() ? constant_of(operand) : add(described(operand));
+  return tensors_[static_cast<size_t>(id)] = made;
+}
+
+TensorId Graph::constant_of(const nnapi::Operand& operand) {
+  Tensor tensor = described(operand);
+  if (const nnapi::Constant* value = operand.constant()) {
+    const bool shifts = operand.type == OperandCode::TENSOR_QUANT8_ASYMM && !options_.keeps_uint8;
+    tensor.buffer = buffers_.add({*value}, shifts);
+    if (value->type() != nnapi::DataType::kFloat16) return add(std::move(tensor));
+    tensor.type = TensorType::FLOAT16;
+    const TensorId half = add(std::move(tensor));
+    const TensorId result = floats_like(half);
+    emit(Builtin::DEQUANTIZE, {half}, {result}, Options::DEQUANTIZE);
+    return result;
+  }
+  if (const Dims* values = operand.ints()) {
+    tensor.buffer = buffers_.add(int_bytes(*values));
+  } else if (const bool* flag = std::get_if<bool>(&operand.value)) {
+    tensor.buffer = buffers_.add(std::string(1, *flag ? '\1' : '\0'));
+  } else {
+    NNC_ASSERT(std::holds_alternative<float>(operand.value), "no other operand is a tensor");
+    tensor.buffer = buffers_.add(bytes_of(std::vector<float>{std::get<float>(operand.value)}));
+  }
+  return add(std::move(tensor));
+}
+
+TensorId Graph::add(Tensor tensor) {
+  subgraph_.tensors.push_back(std::move(tensor));
+  return static_cast<TensorId>(subgraph_.tensors.size() - 1);
+}
+
+Tensor Graph::copy_without_data(TensorId id) const {
+  Tensor tensor = at(id);
+  tensor.name.clear();
+  tensor.buffer = 0;
+  return tensor;
+}
+
+TensorId Graph::like(TensorId other, const Dims& dims) {
+  Tensor tensor = copy_without_data(other);
+  set_shape(tensor, dims);
+  return add(std::move(tensor));
+}
+
+TensorId Graph::floats_like(TensorId other) {
+  Tensor tensor = copy_without_data(other);
+  tensor.type = TensorType::FLOAT32;
+  tensor.scales.clear();
+  tensor.zero_points.clear();
+  tensor.channel_axis = 0;
+  return add(std::move(tensor));
+}
+
+TensorId Graph::ints(const std::vector<int32_t>& values) {
+  return ints(values, {static_cast<int32_t>(values.size())});
+}
+
+TensorId Graph::ints(const std::vector<int32_t>& values, const std::vector<int32_t>& shape) {
+  Tensor tensor;
+  tensor.type = TensorType::INT32;
+  tensor.shape = shape;
+  tensor.buffer = buffers_.add(bytes_of(values));
+  return add(std::move(tensor));
+}
+
+TensorId Graph::floats(const std::vector<float>& values, const std::vector<int32_t>& shape) {
+  Tensor tensor;
+  tensor.shape = shape;
+  tensor.buffer = buffers_.add(bytes_of(values));
+  return add(std::move(tensor));
+}
+
+TensorId Graph::byte_like(TensorId other, int8_t value) {
+  Tensor tensor = copy_without_data(other);
+  set_shape(tensor, {});
+  tensor.buffer = buffers_.add(std::string(1, static_cast<char>(value)));
+  return add(std::move(tensor));
+}
+
+TensorId Graph::uint8_constant_of(const nnapi::Operand& operand) {
+  Tensor tensor = described(operand);
+  tensor.type = TensorType::UINT8;
+  tensor.zero_points = {operand.zero_point};
+  tensor.buffer = buffers_.add({*operand.constant()}, false);
+  return add(std::move(tensor));
+}
+
+TensorId Graph::joined(const std::vector<nnapi::Constant>& parts, const std::vector<int32_t>& shape) {
+  Tensor tensor;
+  tensor.shape = shape;
+  tensor.buffer = buffers_.add(parts, false);
+  return add(std::move(tensor));
+}
+
+void Graph::emit(Builtin code, std::vector<TensorId> inputs, std::vector<TensorId> outputs, Options options_type,
+                 Table options) {
+  Operator each{code, 1, std::move(inputs), std::move(outputs), options_type, std::move(options)};
+  each.version = version_of(subgraph_, each);
+  for (const TensorId id : each.outputs) {
+    std::string& name = at(id).name;
+    if (!name.empty()) continue;
+    name = fmt::format("{}_{}", name_of(code), subgraph_.operators.size());
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char letter) { return std::tolower(letter); });
+  }
+  for (size_t i = 0; i < each.inputs.size(); ++i) {
+    if (each.inputs[i] < 0) continue;
+    Tensor& input = at(each.inputs[i]);
+    if (input.is_constant() && input.name.empty())
+      input.name = fmt::format("{}/input_{}", at(each.outputs[0]).name, i);
+  }
+  subgraph_.operators.push_back(std::move(each));
+}
+
+TensorId Graph::requantised(TensorId id, TensorId like) {
+  return requantised(id, Tensor(at(like)));
+}
+
+TensorId Graph::requantised(TensorId id, const Tensor& like) {
+  const Tensor& tensor = at(id);
+  const bool is_same =
+      tensor.type == like.type && tensor.scales == like.scales && tensor.zero_points == like.zero_points;
+  if (is_same) return id;
+  Tensor moved = copy_without_data(id);
+  moved.type = like.type;
+  moved.scales = like.scales;
+  moved.zero_points = like.zero_points;
+  const TensorId result = add(std::move(moved));
+  quantise_into(id, result);
+  return result;
+}
+
+TensorId Graph::dequantised(TensorId id) {
+  if (!at(id).is_quantised()) return id;
+  const TensorId result = floats_like(id);
+  emit(Builtin::DEQUANTIZE, {id}, {result}, Options::DEQUANTIZE);
+  return result;
+}
+
+void Graph::quantise_into(TensorId from, TensorId to) {
+  emit(Builtin::QUANTIZE, {from}, {to}, Options::QUANTIZE);
+}
+
+void Graph::reshape_into(TensorId from, TensorId to) {
+  const Tensor& result = at(to);
+  const std::vector<int32_t> shape = result.signature.empty() ? result.shape : result.signature;
+  if (std::count(shape.begin(), shape.end(), -1) > 1) {
+    throw RefusedOperation{"a shape with several open sizes", "at most one open size", "fix the sizes by --input"};
+  }
+  Table options;
+  options.set_numbers(0, shape);
+  const TensorId sizes = ints(shape);
+  emit(Builtin::RESHAPE, {from, sizes}, {to}, Options::RESHAPE, std::move(options));
+}
+
+TensorId Graph::reshaped(TensorId id, const Dims& dims) {
+  const TensorId result = like(id, dims);
+  reshape_into(id, result);
+  return result;
+}
+
+void Graph::transpose_into(TensorId from, TensorId to, const std::vector<int32_t>& perm) {
+  const TensorId order = ints(perm);
+  emit(Builtin::TRANSPOSE, {from, order}, {to}, Options::TRANSPOSE);
+}
+
+TensorId Graph::transposed(TensorId id, const std::vector<int32_t>& perm) {
+  const Dims from = dims_of(id);
+  Dims dims;
+  for (const int32_t axis : perm) dims.push_back(from[static_cast<size_t>(axis)]);
+  const TensorId result = like(id, dims);
+  transpose_into(id, result, perm);
+  return result;
+}
+
+}  // namespace nnapi_convert::litert

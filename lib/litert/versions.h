@@ -1,0 +1,12 @@
+// Which version of an operator a file has to ask for. Too high a version is refused by older runtimes, so the lowest one
+// is written. Source of facts: op_version.cc of google-ai-edge/LiteRT.
+#pragma once
+
+#include "lib/litert/file.h"
+
+namespace nnapi_convert::litert {
+
+// Returns the lowest version that has this operator with the types of its tensors and its options.
+int32_t version_of(const Subgraph& subgraph, const Operator& each);
+
+}  // namespace nnapi_convert::litert
