@@ -6,7 +6,7 @@ set(NNAPI_CONVERT_HEADER_DIR ${CMAKE_INSTALL_INCLUDEDIR}/nnapi-convert)
 
 install(TARGETS
   nnapi_base nnapi_format nnapi_model nnapi_passes nnapi_types nnapi_tensors nnapi_ops nnapi_buffer nnapi_emitter
-  nnapi_quantise nnapi_calibration nnapi_picture_list
+  nnapi_litert nnapi_quantise nnapi_calibration nnapi_picture_list
   ${nnapi_converter_targets} nnapi_report_page nnapi_shim_files nnapi_shim_objects nnapi_shim_binding_objects
   nnapi_shim_binding torch_deps
   EXPORT nnapi_convert_library

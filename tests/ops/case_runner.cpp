@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <stdexcept>
 
@@ -15,6 +16,7 @@
 #include "tests/ops/case_checks.h"
 #include "tests/ops/case_module.h"
 #include "tests/ops/coverage.h"
+#include "tests/ops/litert_case.h"
 #include "tests/ops/torchvision_kernels.h"
 
 namespace {
@@ -23,17 +25,22 @@ namespace fs = std::filesystem;
 using namespace nnapi_convert;
 
 constexpr const char* kUsage =
-    "usage: op_cases [--rebase | --no-golden | --coverage] [--only NAME] FILE-OR-FOLDER...\n"
+    "usage: op_cases [--rebase | --no-golden | --coverage] [--only NAME] [--litert FOLDER] [--every N]\n"
+    "                FILE-OR-FOLDER...\n"
     "Runs the cases in *.case files.\n"
     "  --rebase     write the golden sections anew\n"
     "  --no-golden  leave the golden sections out of account\n"
     "  --coverage   don't run; tell which rules have no case, or none at the feature level they claim\n"
-    "  --only NAME  cases whose name contains NAME\n";
+    "  --only NAME  cases whose name contains NAME\n"
+    "  --litert FOLDER  don't check; write each case for LiteRT, and jobs.jsonl, which tells of them\n"
+    "  --every N    with --litert: the first of N cases\n";
 
 struct Arguments {
   Golden golden = Golden::kCompare;
   bool coverage = false;
   std::string only;
+  fs::path litert;
+  size_t every = 1;
   std::vector<fs::path> paths;
 };
 
@@ -49,6 +56,10 @@ Arguments parse(int argc, char** argv) {
       arguments.coverage = true;
     } else if (word == "--only" && i + 1 < argc) {
       arguments.only = argv[++i];
+    } else if (word == "--litert" && i + 1 < argc) {
+      arguments.litert = argv[++i];
+    } else if (word == "--every" && i + 1 < argc) {
+      arguments.every = std::stoul(argv[++i]);
     } else if (word.compare(0, 1, "-") != 0 && fs::exists(word)) {
       arguments.paths.emplace_back(word);
     } else {
@@ -115,6 +126,21 @@ int run(const Arguments& arguments) {
   return tally.cases == 0 || tally.failed != 0 ? 1 : 0;
 }
 
+int write_for_litert(const Arguments& arguments) {
+  fs::create_directories(arguments.litert);
+  std::ofstream jobs(arguments.litert / "jobs.jsonl");
+  size_t number = 0;
+  for (const fs::path& file : case_files(arguments.paths)) {
+    for (OpCase& one : read_cases(file.string())) {
+      if (one.name.find(arguments.only) == std::string::npos || number++ % arguments.every != 0) continue;
+      if ((one.is_of_1_13 && !kIsAndroidsRelease) || !has_engine(one)) continue;
+      const std::string line = write_litert_case(one, arguments.litert, std::to_string(number));
+      if (!line.empty()) jobs << line << "\n";
+    }
+  }
+  return jobs.good() ? 0 : 1;
+}
+
 int report_coverage(const Arguments& arguments) {
   RuleCoverage coverage;
   for (const fs::path& file : case_files(arguments.paths)) {
@@ -141,6 +167,7 @@ int main(int argc, char** argv) {
     register_torchvision_kernels();
     // PyTorch's loader asks for the library by name and is given this one.
     if (dlopen(host_library_path().c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) throw std::runtime_error(dlerror());
+    if (!arguments.litert.empty()) return write_for_litert(arguments);
     return arguments.coverage ? report_coverage(arguments) : run(arguments);
   } catch (const std::exception& error) {
     std::cerr << "op_cases: " << error.what() << "\n";

@@ -1,0 +1,180 @@
+#include "lib/converter/emit/litert_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+#include "lib/base/output_file.h"
+#include "lib/types/tensor_type.h"
+
+namespace nnapi_convert {
+namespace {
+
+constexpr const char* kForwardKey = "serving_default";
+
+[[noreturn]] void refuse_file(const std::string& reason) {
+  throw ConvertError(ExitCode::kNotConvertible, "no LiteRT file (--litert): " + reason);
+}
+
+std::string key_text(const c10::IValue& key) {
+  if (key.isString()) return key.toStringRef();
+  return key.isInt() ? std::to_string(key.toInt()) : std::string();
+}
+
+// Names the tensors of a result: by the keys of dicts, the fields of named tuples, the numbers of other elements.
+void name_results(const ReturnTree& tree, const std::string& path, std::vector<std::string>& names) {
+  if (tree.kind == ReturnTree::Kind::kTensor) {
+    names.at(tree.tensor) = path.empty() ? "output_0" : path;
+    return;
+  }
+  for (size_t i = 0; i < tree.elements.size(); ++i) {
+    std::string part;
+    if (tree.kind == ReturnTree::Kind::kDict && i < tree.keys.size()) {
+      part = key_text(tree.keys[i]);
+    } else if (tree.named != nullptr && tree.named->schema() != nullptr) {
+      part = tree.named->schema()->arguments().at(i).name();
+    }
+    if (part.empty()) part = path.empty() ? fmt::format("output_{}", i) : std::to_string(i);
+    name_results(tree.elements[i], path.empty() ? part : path + "_" + part, names);
+  }
+}
+
+std::vector<std::string> result_names(const ModuleInterface& interface) {
+  std::vector<std::string> names(interface.outputs.size());
+  name_results(interface.return_tree, "", names);
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (names[i].empty()) names[i] = fmt::format("output_{}", i);
+  }
+  return names;
+}
+
+// A signature's names differ from each other.
+void make_unique(std::vector<std::string>& names) {
+  for (size_t i = 0; i < names.size(); ++i) {
+    const std::string base = names[i];
+    const auto end = names.begin() + static_cast<std::ptrdiff_t>(i);
+    for (int number = 1; std::find(names.begin(), end, names[i]) != end; ++number) {
+      names[i] = fmt::format("{}_{}", base, number);
+    }
+  }
+}
+
+nnapi::Operand operand_of(const at::Tensor& constant) {
+  const bool is_whole = at::isIntegralType(constant.scalar_type(), false);
+  const at::ScalarType dtype = constant.scalar_type() == at::kBool ? at::kBool : is_whole ? at::kInt : at::kFloat;
+  const auto value = std::make_shared<at::Tensor>(constant.to(dtype).contiguous());
+  nnapi::Operand operand;
+  operand.dims = to_dims(value->sizes().vec());
+  nnapi::DataType type = nnapi::DataType::kFloat32;
+  if (dtype == at::kInt) {
+    operand.type = OperandCode::TENSOR_INT32;
+    type = nnapi::DataType::kInt32;
+  } else if (dtype == at::kBool) {
+    operand.type = OperandCode::TENSOR_BOOL8;
+    type = nnapi::DataType::kBool;
+  }
+  operand.value = nnapi::Constant(type, value->sizes().vec(), value->data_ptr(), value);
+  return operand;
+}
+
+litert::OutputPort output_port(const InterfaceOutput& output, const std::string& name, const nnapi::Model& model) {
+  litert::OutputPort port;
+  port.name = name;
+  port.index = output.index;
+  port.is_float = output.dequantize;
+  port.shape = output.shape;
+  if (output.source == InterfaceOutput::Source::kConstant) {
+    if (output.constant.is_quantized()) refuse_file(fmt::format("{} is a quantised constant", name));
+    port.source = litert::OutputPort::Source::kConstant;
+    port.constant = operand_of(output.constant);
+  } else if (output.source == InterfaceOutput::Source::kInput) {
+    port.source = litert::OutputPort::Source::kInput;
+    const auto input = std::find_if(model.inputs.begin(), model.inputs.end(), [&](const nnapi::Boundary& each) {
+      return each.argument == output.index;
+    });
+    if (input == model.inputs.end()) {
+      refuse_file(fmt::format("{} is an argument that no operation reads; needed: results that are computed; "
+                              "hint: leave it out of the result",
+                              name));
+    }
+    port.index = static_cast<size_t>(input - model.inputs.begin());
+  }
+  return port;
+}
+
+litert::SignatureModel signature_of(const std::string& key, const Conversion& conversion) {
+  const nnapi::Model& model = conversion.segments[0].model;
+  const ModuleInterface& interface = conversion.interface;
+  std::vector<std::string> names;
+  for (const nnapi::Boundary& input : model.inputs) names.push_back(interface.inputs.at(input.argument).name);
+  make_unique(names);
+  litert::SignatureModel signature{key, &model, {}, {}};
+  for (size_t i = 0; i < names.size(); ++i) {
+    const InterfaceInput& input = interface.inputs.at(model.inputs[i].argument);
+    signature.inputs.push_back({names[i], input.quantize.has_value(), input.type.dtype == at::kByte});
+  }
+  std::vector<std::string> results = result_names(interface);
+  make_unique(results);
+  for (size_t i = 0; i < results.size(); ++i) {
+    signature.outputs.push_back(output_port(interface.outputs[i], results[i], model));
+  }
+  return signature;
+}
+
+// LiteRT runs a file whole: there is nothing around it that would run the rest.
+void check_whole(const std::string& method, const Conversion& conversion) {
+  const std::string before = method == "forward" ? "" : "method " + method + ": ";
+  if (!conversion.variants.empty()) refuse_file("a package holds several models; needed: one model");
+  if (conversion.is_whole) return;
+  std::string cpu;
+  if (!conversion.cpu_nodes.empty()) {
+    const CpuNode& first = conversion.cpu_nodes.front();
+    cpu = fmt::format(" and {} steps on the CPU, the first is {}", conversion.cpu_nodes.size(), first.reason.op);
+    if (!first.reason.where.empty()) cpu += " at " + first.reason.where;
+  }
+  refuse_file(fmt::format("{}the model has {} segments for NNAPI{}; needed: one segment that is the whole model; "
+                          "hint: --fallback none names what to change",
+                          before, conversion.segments.size(), cpu));
+}
+
+std::string text_of(const std::vector<Refusal>& refusals) {
+  std::string text;
+  for (const Refusal& refusal : refusals) text += (text.empty() ? "" : "\n  ") + refusal.message();
+  return text;
+}
+
+}  // namespace
+
+litert::File make_litert_file(const std::vector<NamedConversion>& methods, bool keeps_uint8, Diagnostics& diagnostics) {
+  std::vector<litert::SignatureModel> signatures;
+  for (const auto& [method, conversion] : methods) {
+    check_whole(method, *conversion);
+    signatures.push_back(signature_of(method == "forward" ? kForwardKey : method, *conversion));
+  }
+  litert::ConvertedFile result = litert::convert_model(signatures, {keeps_uint8});
+  for (Warning& warning : result.warnings) diagnostics.warn(std::move(warning));
+  if (!result.refusals.empty()) {
+    const std::string text = text_of(result.refusals);
+    for (Refusal& refusal : result.refusals) diagnostics.refusals.push_back(std::move(refusal));
+    refuse_file(text);
+  }
+  return std::move(result.file);
+}
+
+litert::File make_litert_file(const Conversion& conversion, bool keeps_uint8, Diagnostics& diagnostics) {
+  return make_litert_file({{"forward", &conversion}}, keeps_uint8, diagnostics);
+}
+
+uint64_t write_litert_file(const litert::File& file, const std::string& path) {
+  OutputFile out(path);
+  const uint64_t bytes =
+      litert::write_file(file, [&out](const void* data, size_t size) { out.append(data, size); });
+  const std::string problem = out.finish();
+  if (!problem.empty()) fail_to_write(path, problem);
+  return bytes;
+}
+
+}  // namespace nnapi_convert
