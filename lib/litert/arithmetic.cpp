@@ -126,6 +126,14 @@ void write_abs(OperationWriter& w) {
   graph.emit(Builtin::MAXIMUM, {input, negated}, {output}, Options::MAXIMUM_MINIMUM);
 }
 
+// NNAPI rounds quotients of int32 down, LiteRT's DIV towards zero.
+void write_div(OperationWriter& w) {
+  const TensorId first = w.tensor("input1"), second = w.tensor("input2"), output = w.output();
+  if (w.graph.at(output).type == TensorType::INT32) return w.graph.emit(Builtin::FLOOR_DIV, {first, second}, {output});
+  w.graph.emit(Builtin::DIV, {first, second}, {output}, Options::DIV,
+               w.activation_options(0, w.integer("activation")));
+}
+
 // LiteRT's ELU has alpha 1.
 void write_elu(OperationWriter& w) {
   Graph& graph = w.graph;

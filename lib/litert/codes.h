@@ -88,6 +88,7 @@ enum class Builtin : int32_t {
   LOGICAL_AND = 86,
   LOGICAL_NOT = 87,
   REDUCE_MIN = 89,
+  FLOOR_DIV = 90,
   REDUCE_ANY = 91,
   FILL = 94,
   RESIZE_NEAREST_NEIGHBOR = 97,

@@ -12,6 +12,8 @@
 namespace nnapi_convert::litert {
 namespace {
 
+const std::vector<int32_t> kToNhwc = {0, 2, 3, 1}, kToNchw = {0, 3, 1, 2};
+
 // Writes the operations of a model and of the models within, each into a subgraph of the file.
 class ModelWriter : public SubgraphWriter {
  public:
@@ -85,39 +87,50 @@ class SignatureWriter {
   }
 
  private:
+  // The tensor that callers fill, and what leads from it to the model's input.
   TensorId write_input(Graph& graph, size_t index) {
-    const nnapi::OperandId operand = signature_.model->inputs[index].operand;
+    const nnapi::Boundary& boundary = signature_.model->inputs[index];
     const InputPort& port = signature_.inputs[index];
-    const TensorId inner = graph.of(operand);
-    TensorId outer = inner;
+    const TensorId inner = graph.of(boundary.operand);
+    TensorId typed = inner;
     if (port.is_float && graph.at(inner).is_quantised()) {
-      outer = graph.floats_like(inner);
+      typed = graph.floats_like(inner);
     } else if (port.is_uint8 && graph.at(inner).type == TensorType::INT8) {
-      outer = graph.like(inner);
-      graph.at(outer).type = TensorType::UINT8;
-      graph.at(outer).zero_points[0] += kSignedShift;
+      typed = graph.like(inner);
+      graph.at(typed).type = TensorType::UINT8;
+      graph.at(typed).zero_points[0] += kSignedShift;
     }
+    const TensorId outer = port.shape ? graph.like(typed, *port.shape) : typed;
     graph.at(outer).name = port.name;
-    if (outer == inner) return inner;
-    graph.at(inner).name = port.name + "/quantized";
-    graph.quantise_into(outer, inner);
+    if (outer != inner) graph.at(inner).name = port.name + "/inner";
+    if (outer != typed && boundary.nhwc) {
+      const Dims nhwc = graph.dims_of(typed);
+      const TensorId planes = graph.reshaped(outer, {nhwc[0], nhwc[3], nhwc[1], nhwc[2]});
+      graph.transpose_into(planes, typed, kToNhwc);
+    } else if (outer != typed) {
+      graph.reshape_into(outer, typed);
+    }
+    if (typed != inner) graph.quantise_into(typed, inner);
     return outer;
   }
 
   TensorId write_output(Graph& graph, const OutputPort& port) {
     TensorId tensor = inner_output(graph, port);
     if (port.is_float) tensor = graph.dequantised(tensor);
+    if (port.shape && is_nhwc(port)) tensor = graph.transposed(tensor, kToNchw);
     const Dims dims = port.shape.value_or(graph.dims_of(tensor));
     // A tensor is one output at most, and no input or constant.
     const std::vector<TensorId>& inputs = graph.subgraph().inputs;
     const bool is_input = std::find(inputs.begin(), inputs.end(), tensor) != inputs.end();
-    const bool is_copied = is_input || graph.at(tensor).is_constant() || !outputs_.insert(tensor).second;
-    if (is_copied || (port.shape && dims != graph.dims_of(tensor))) {
-      tensor = graph.reshaped(tensor, dims);
-      outputs_.insert(tensor);
-    }
-    if (graph.at(tensor).name.empty() || !port.name.empty()) graph.at(tensor).name = port.name;
+    const bool is_copied = is_input || graph.at(tensor).is_constant() || outputs_.count(tensor) > 0;
+    if (is_copied || port.shape) tensor = graph.reshaped(tensor, dims);
+    outputs_.insert(tensor);
+    graph.at(tensor).name = port.name;
     return tensor;
+  }
+
+  bool is_nhwc(const OutputPort& port) const {
+    return port.source == OutputPort::Source::kModel && signature_.model->outputs[port.index].nhwc;
   }
 
   TensorId inner_output(Graph& graph, const OutputPort& port) const {
@@ -125,6 +138,7 @@ class SignatureWriter {
       case OutputPort::Source::kModel:
         return graph.of(signature_.model->outputs[port.index].operand);
       case OutputPort::Source::kInput:
+        if (port.is_quantised) return graph.of(signature_.model->inputs[port.index].operand);
         return graph.subgraph().inputs[port.index];
       case OutputPort::Source::kConstant:
         break;

@@ -19,6 +19,7 @@ struct InputPort {
   std::string name;
   bool is_float = false;  // callers give float32 for the model's quantised input
   bool is_uint8 = false;  // callers give uint8, such as pixels, whatever the options say
+  std::optional<Dims> shape = {};  // in PyTorch's order, if its rank isn't that of the model's input
 };
 
 // An output of a signature.
@@ -28,8 +29,9 @@ struct OutputPort {
   Source source = Source::kModel;
   size_t index = 0;         // the number of the model's output or input
   nnapi::Operand constant;  // of kConstant
-  bool is_float = false;    // callers get float32 of the model's quantised output
-  std::optional<Dims> shape = {};  // if it isn't that of the model's output
+  bool is_quantised = false;  // of kInput: the model's quantised input, not what callers gave
+  bool is_float = false;      // callers get float32 of the model's quantised output
+  std::optional<Dims> shape = {};  // in PyTorch's order, if its rank isn't that of the model's output
 };
 
 struct SignatureModel {

@@ -76,6 +76,7 @@ constexpr NameRow kNames[] = {
     {Builtin::LOGICAL_AND, "LOGICAL_AND"},
     {Builtin::LOGICAL_NOT, "LOGICAL_NOT"},
     {Builtin::REDUCE_MIN, "REDUCE_MIN"},
+    {Builtin::FLOOR_DIV, "FLOOR_DIV"},
     {Builtin::REDUCE_ANY, "REDUCE_ANY"},
     {Builtin::FILL, "FILL"},
     {Builtin::RESIZE_NEAREST_NEIGHBOR, "RESIZE_NEAREST_NEIGHBOR"},

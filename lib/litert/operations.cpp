@@ -20,7 +20,6 @@ constexpr OperationRow by(Code code, void (*write)(OperationWriter&), Builtin bu
 const OperationRow kRows[] = {
     one_to_one(Code::ADD, Builtin::ADD, Options::ADD, 2, 2),
     one_to_one(Code::DEQUANTIZE, Builtin::DEQUANTIZE, Options::DEQUANTIZE, 1),
-    one_to_one(Code::DIV, Builtin::DIV, Options::DIV, 2, 2),
     one_to_one(Code::EMBEDDING_LOOKUP, Builtin::EMBEDDING_LOOKUP, Options::NONE, 2),
     one_to_one(Code::EXP, Builtin::EXP, Options::EXP, 1),
     one_to_one(Code::FLOOR, Builtin::FLOOR, Options::NONE, 1),
@@ -64,6 +63,7 @@ const OperationRow kRows[] = {
     by(Code::CONV_2D, write_conv_2d),
     by(Code::DEPTHWISE_CONV_2D, write_depthwise_conv_2d),
     by(Code::DEPTH_TO_SPACE, write_block, Builtin::DEPTH_TO_SPACE, Options::DEPTH_TO_SPACE),
+    by(Code::DIV, write_div),
     by(Code::ELU, write_elu),
     by(Code::EQUAL, write_comparison, Builtin::EQUAL, Options::EQUAL),
     by(Code::EXPAND_DIMS, write_reshape),

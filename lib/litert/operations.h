@@ -54,6 +54,7 @@ void write_transpose(OperationWriter& w);
 void write_abs(OperationWriter& w);
 void write_arg(OperationWriter& w);
 void write_comparison(OperationWriter& w);
+void write_div(OperationWriter& w);
 void write_elu(OperationWriter& w);
 void write_instance_normalization(OperationWriter& w);
 void write_l2_normalization(OperationWriter& w);

@@ -120,12 +120,16 @@ class LitertCase {
     const std::vector<at::Tensor> outputs = run(module, inputs);
     for (size_t i = 0; i < outputs.size(); ++i) {
       const InterfaceOutput& output = conversion_.interface.outputs[i];
-      const bool is_nhwc = output.source == InterfaceOutput::Source::kNnapi && !output.shape &&
-                           model.outputs.at(output.index).nhwc;
+      const bool is_nhwc = !output.shape && is_boundary_nhwc(model, output);
       result["out"].push_back(write_tensor(outputs[i], is_nhwc, main.tensors[main.outputs[i]].type,
                                            folder_ / (before + "_out" + std::to_string(i) + ".bin")));
     }
     return result;
+  }
+
+  static bool is_boundary_nhwc(const nnapi::Model& model, const InterfaceOutput& output) {
+    if (output.source == InterfaceOutput::Source::kNnapi) return model.outputs.at(output.index).nhwc;
+    return output.source == InterfaceOutput::Source::kInput && model.inputs.at(output.index).nhwc;
   }
 
   std::vector<at::Tensor> run(torch::jit::Module& module, const std::vector<at::Tensor>& inputs) const {

@@ -52,7 +52,8 @@ def difference(expected, found, of_range, quanta=1):
         error = numpy.abs(left - right).max(initial=0) if left.size else 0.0
         finite = expected[numpy.isfinite(expected)]
         span = float(finite.max() - finite.min()) if finite.size > 1 else float(numpy.abs(finite).max(initial=0))
-        return "" if error <= of_range * span else f"max error {error:.3g}, {error / span if span else 0:.3g} of range"
+        rounding = 4 * numpy.finfo(numpy.float32).eps * float(numpy.abs(finite).max(initial=0))
+        return "" if error <= max(of_range * span, rounding) else f"max error {error:.3g}, {error / span if span else 0:.3g} of range"
     error = numpy.abs(expected.astype(int) - found.astype(int)).max(initial=0)
     allowed = quanta if expected.dtype in (numpy.int8, numpy.uint8) else 0
     return "" if error <= allowed else f"max error {error} of {expected.dtype}"

@@ -39,6 +39,8 @@ int run_check(const Arguments& command_line) {
   add_package_option(app, arguments);
   app.add_flag("--explain-speed", request.explain_speed,
                "say what would run slowly and why (docs/check.md), and which --quant fits");
+  app.add_flag("--litert", request.litert, "say whether LiteRT can run the model, too (docs/litert.md)");
+  add_litert_options(app, arguments);
   app.add_option("--format", request.format, "how to print it; json is by schemas/check.schema.json")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();

@@ -1,6 +1,7 @@
 // nnapi-convert MODEL -o OUT: the conversion itself.
 #include <CLI/CLI.hpp>
 
+#include "lib/base/error.h"
 #include "lib/base/files_apart.h"
 #include "tools/nnapi-convert/command_line.h"
 #include "tools/nnapi-convert/commands.h"
@@ -18,6 +19,7 @@ Examples:
   nnapi-convert model.pt --nhwc -o out.pt
   nnapi-convert model.pt --input 1,3,224,224 --nhwc --verify -o out.ptl
   nnapi-convert quantised.pt --nhwc --quant full -o out.pt
+  nnapi-convert model.pt --nhwc -o out.pt --litert out.tflite
 
 Subcommands (each has its own --help):
   batch    convert many models, and compare with an earlier run
@@ -44,6 +46,9 @@ int run_convert(const Arguments& command_line) {
   add_convert_options(app, arguments);
   add_log_options(app);
   if (const auto code = parse_command_line(app, command_line, kConvertExitCodes)) return *code;
+  if (arguments.output.empty() && arguments.litert.empty()) {
+    throw ConvertError(ExitCode::kUsage, "--output or --litert is required; see nnapi-convert --help");
+  }
   read_parsed(app, arguments);
   check_files_apart(files_of(arguments));
   return engine(arguments.torch_libraries).convert(arguments);

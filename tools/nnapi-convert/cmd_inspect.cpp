@@ -1,8 +1,15 @@
 // nnapi-convert inspect OUT: what a converted file holds.
 #include <CLI/CLI.hpp>
-#include <iostream>
+#include <fmt/format.h>
 
+#include <iostream>
+#include <optional>
+
+#include "lib/base/error.h"
 #include "lib/base/files_apart.h"
+#include "lib/base/input_file.h"
+#include "lib/base/json_text.h"
+#include "lib/litert/file_reader.h"
 #include "tools/nnapi-convert/command_line.h"
 #include "tools/nnapi-convert/commands.h"
 #include "tools/nnapi-convert/engine.h"
@@ -15,6 +22,23 @@ const ExitCodes kInspectExitCodes = {{"0", "done"},
                                      {"3", "a file can't be read or is malformed, or the output can't be written"},
                                      {"70", "internal error"}};
 
+// The text of a LiteRT file, which needs no LibTorch; nothing for other files.
+std::optional<std::string> litert_text(const std::string& path, const std::string& format) {
+  constexpr size_t kFirstBytes = 8;
+  InputFile file(path);
+  std::string bytes(kFirstBytes, '\0');
+  bytes.resize(file.read(bytes.data(), bytes.size()));
+  if (!file.problem().empty() || !litert::is_litert_file(bytes)) return std::nullopt;
+  if (format != "text" && format != "json") {
+    throw ConvertError(ExitCode::kUsage, fmt::format("--format {}: {} is a LiteRT file; use text or json", format, path));
+  }
+  std::string problem;
+  const std::optional<std::string> all = text_of_file(path, problem);
+  if (!all) throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}", path, problem));
+  const litert::ReadFile read = litert::read_file(*all, path);
+  return format == "json" ? json_text(litert::to_json(read), 2) + "\n" : litert::to_text(read);
+}
+
 }  // namespace
 
 int run_inspect(const Arguments& command_line) {
@@ -24,7 +48,7 @@ int run_inspect(const Arguments& command_line) {
       "Shows what a converted file holds: its interface and its NNAPI operations.\n\n"
       "Examples:\n  nnapi-convert inspect out.pt\n  nnapi-convert inspect out.pt --format json\n"
       "  nnapi-convert inspect out.pt --format dot\n"
-      "  nnapi-convert inspect out.pt --format html",
+      "  nnapi-convert inspect out.pt --format html\n  nnapi-convert inspect out.tflite",
       "nnapi-convert inspect");
   app.add_option("OUT", path, "a file that nnapi-convert wrote")->required();
   app.add_option("--format", format, "how to show it")
@@ -33,7 +57,11 @@ int run_inspect(const Arguments& command_line) {
   add_log_options(app);
   if (const auto code = parse_command_line(app, command_line, kInspectExitCodes)) return *code;
   check_files_apart({{{"OUT", path}}, {}});
-  std::cout << engine().inspect(path, format);
+  if (const std::optional<std::string> text = litert_text(path, format)) {
+    std::cout << *text;
+  } else {
+    std::cout << engine().inspect(path, format);
+  }
   return 0;
 }
 

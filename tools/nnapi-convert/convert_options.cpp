@@ -270,6 +270,12 @@ void add_model_options(CLI::App& app, ConvertArguments& arguments) {
       ->group(kFaults);
 }
 
+void add_litert_options(CLI::App& app, ConvertArguments& arguments) {
+  app.add_flag("--litert-uint8", arguments.litert_uint8,
+               "with --litert: keep uint8 tensors; not given: they become int8, which NPUs and newer kernels take")
+      ->group(kResult);
+}
+
 void add_package_option(CLI::App& app, ConvertArguments& arguments) {
   app.add_option("--package", arguments.package_text,
                  "with the shim: several models of the network in one file, of which each phone takes the first that\n"
@@ -281,9 +287,11 @@ void add_package_option(CLI::App& app, ConvertArguments& arguments) {
 
 void add_convert_options(CLI::App& app, ConvertArguments& arguments) {
   add_model_argument(app, arguments);
-  app.add_option("-o,--output", arguments.output, "file to write; .ptl is for the lite interpreter")
-      ->required()
-      ->type_name("OUT");
+  app.add_option("-o,--output", arguments.output, "file to write; .ptl is for the lite interpreter")->type_name("OUT");
+  app.add_option("--litert", arguments.litert, "write the model for LiteRT (.tflite), too, or alone")
+      ->check(not_empty())
+      ->type_name("FILE");
+  add_litert_options(app, arguments);
   add_model_options(app, arguments);
   add_calibration_options(app, arguments.calibration);
   add_package_option(app, arguments);
@@ -312,6 +320,7 @@ FilesInUse files_of(const ConvertArguments& arguments) {
     files.read.push_back({"--device-profile", arguments.device_profile});
   }
   for (const std::string& path : arguments.torch_libraries) files.read.push_back({"--torch-library", path});
+  files.written.push_back({"--litert", arguments.litert});
   files.written.push_back({"--emit-cpu", arguments.options.emit_cpu});
   for (const std::string& path : arguments.reports) files.written.push_back({"--report", path});
   return files;
@@ -326,7 +335,7 @@ std::vector<ConvertOption> convert_options() {
     if (option->get_lnames().empty()) continue;
     ConvertOption entry;
     entry.rule.name = option->get_lnames()[0];
-    if (entry.rule.name == "help" || entry.rule.name == "output" || entry.rule.name == "report" ||
+    if (entry.rule.name == "help" || entry.rule.name == "output" || entry.rule.name == "litert" || entry.rule.name == "report" ||
         entry.rule.name == "dump-after") {
       continue;
     }

@@ -184,6 +184,22 @@ void check_methods(const ConvertArguments& arguments) {
                      fmt::format("{}: it is for forward alone and can't be used with --method", refused));
 }
 
+// The files that LiteRT's writer can't make; `is_written`: the conversion writes, and doesn't only check.
+void check_litert(const CLI::App& app, const ConvertArguments& arguments) {
+  const bool is_asked_for = app.count("--litert") > 0;
+  if (arguments.litert_uint8 && !is_asked_for) {
+    throw ConvertError(ExitCode::kUsage, "--litert-uint8: it says how --litert writes; give --litert, too");
+  }
+  if (!is_asked_for) return;
+  refuse_standard_output("--litert", arguments.litert);
+  if (arguments.nchw) {
+    throw ConvertError(ExitCode::kUsage, "--litert: LiteRT has the layout NHWC alone; use --nhwc in place of --nchw");
+  }
+  if (!arguments.package.empty()) {
+    throw ConvertError(ExitCode::kUsage, "--litert: a package holds several models, a LiteRT file one; leave one out");
+  }
+}
+
 }  // namespace
 
 void read_parsed(const CLI::App& app, ConvertArguments& arguments) {
@@ -206,6 +222,7 @@ void read_parsed(const CLI::App& app, ConvertArguments& arguments) {
   check_control_flow(arguments.options);
   check_calibration(app, arguments);
   check_methods(arguments);
+  check_litert(app, arguments);
 }
 
 }  // namespace nnapi_convert

@@ -14,12 +14,13 @@
 namespace nnapi_convert {
 
 struct ConvertArguments {
-  std::string model, output, dump_after;
+  std::string model, output, litert, dump_after;
   std::vector<std::string> inputs, methods, torch_libraries, reports;
   std::string nhwc, device_profile, package_text, pixels_text;
   std::vector<PackageRequest> package;  // of package_text; empty: one model
   int64_t min_api = 0;
   bool nchw = false, verify = false, no_self_check = false;
+  bool litert_uint8 = false;  // the LiteRT file keeps uint8 tensors
   std::optional<int> check_samples;
   bool has_target = false;  // the command line gives a feature level, an API level or a device
   ConvertOptions options;
@@ -29,6 +30,7 @@ struct ConvertArguments {
 struct CheckArguments {
   ConvertArguments conversion;
   bool explain_speed = false;
+  bool litert = false;  // whether LiteRT runs the model, too
   std::string format = "text";
 };
 

@@ -8,11 +8,13 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/output_file.h"
+#include "lib/base/refusal_groups.h"
 #include "lib/types/tensor_type.h"
 
 namespace nnapi_convert {
 namespace {
 
+constexpr size_t kNnapiRank = 4;
 constexpr const char* kForwardKey = "serving_default";
 
 [[noreturn]] void refuse_file(const std::string& reason) {
@@ -85,7 +87,9 @@ litert::OutputPort output_port(const InterfaceOutput& output, const std::string&
   port.name = name;
   port.index = output.index;
   port.is_float = output.dequantize;
-  port.shape = output.shape;
+  port.is_quantised = output.quantization.scale != 0;
+  // Of a single number the file has [1], as NNAPI: another shape would cost an operator.
+  if (output.shape && !output.shape->empty()) port.shape = output.shape;
   if (output.source == InterfaceOutput::Source::kConstant) {
     if (output.constant.is_quantized()) refuse_file(fmt::format("{} is a quantised constant", name));
     port.source = litert::OutputPort::Source::kConstant;
@@ -114,7 +118,9 @@ litert::SignatureModel signature_of(const std::string& key, const Conversion& co
   litert::SignatureModel signature{key, &model, {}, {}};
   for (size_t i = 0; i < names.size(); ++i) {
     const InterfaceInput& input = interface.inputs.at(model.inputs[i].argument);
-    signature.inputs.push_back({names[i], input.quantize.has_value(), input.type.dtype == at::kByte});
+    signature.inputs.push_back({names[i], input.quantize.has_value(), input.type.dtype == at::kByte, {}});
+    // What NNAPI's ranks don't hold becomes fewer axes.
+    if (input.type.rank() > kNnapiRank) signature.inputs.back().shape = input.type.dims;
   }
   std::vector<std::string> results = result_names(interface);
   make_unique(results);
@@ -140,9 +146,10 @@ void check_whole(const std::string& method, const Conversion& conversion) {
                           before, conversion.segments.size(), cpu));
 }
 
+// One line for each reason.
 std::string text_of(const std::vector<Refusal>& refusals) {
   std::string text;
-  for (const Refusal& refusal : refusals) text += (text.empty() ? "" : "\n  ") + refusal.message();
+  for (const RefusalGroup& group : groups_of(refusals)) text += (text.empty() ? "" : "\n  ") + group.message();
   return text;
 }
 

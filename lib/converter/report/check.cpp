@@ -10,6 +10,7 @@
 #include "lib/base/error.h"
 #include "lib/base/percent.h"
 #include "lib/base/refusal_groups.h"
+#include "lib/converter/emit/litert_file.h"
 #include "lib/converter/frontend/bound_arguments.h"
 #include "lib/converter/load/method_view.h"
 #include "lib/converter/report/json_values.h"
@@ -140,6 +141,47 @@ SpeedReport speed_of(const CheckResult& result, const LoadedModel& original, con
 
 namespace {
 
+LitertCheck check_litert(const CheckResult& result, bool keeps_uint8) {
+  LitertCheck check;
+  Diagnostics diagnostics;
+  try {
+    const litert::File file = make_litert_file(result.conversion, keeps_uint8, diagnostics);
+    check.operators = litert::operator_counts(file);
+    check.not_on_gpu = litert::lacking_on_gpu(file);
+  } catch (const ConvertError& error) {
+    check.error = error.what();
+    check.refusals = std::move(diagnostics.refusals);
+  }
+  return check;
+}
+
+std::string counts_text(const litert::OperatorCounts& counts) {
+  std::vector<std::string> parts;
+  for (const auto& [name, count] : counts) parts.push_back(fmt::format("{} {}", count, name));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string litert_text(const LitertCheck& check) {
+  if (!check.error.empty()) return "  LiteRT: " + check.error + "\n";
+  size_t count = 0;
+  for (const auto& [name, of_name] : check.operators) count += of_name;
+  return fmt::format("  LiteRT: runs whole, {}{}\n", counted(count, "operator"),
+                     check.not_on_gpu.empty() ? "" : "; its GPU delegate lacks: " + counts_text(check.not_on_gpu));
+}
+
+json litert_json(const LitertCheck& check) {
+  json report = {{"runs", check.error.empty()}};
+  if (check.error.empty()) {
+    report["operators"] = check.operators;
+    report["not_on_gpu"] = check.not_on_gpu;
+    return report;
+  }
+  report["error"] = check.error;
+  report["refusals"] = json::array();
+  for (const Refusal& refusal : check.refusals) report["refusals"].push_back(refusal_json(refusal));
+  return report;
+}
+
 // Converts the model, or the one method of it that it has in the place of forward.
 void check_loaded(CheckResult& result, LoadedModel loaded, const CheckRequest& request) {
   const ConvertOptions options = bind_arguments(loaded, request.options);
@@ -157,6 +199,7 @@ void check_loaded(CheckResult& result, LoadedModel loaded, const CheckRequest& r
     if (error.exit_code() != ExitCode::kNotConvertible) throw;
     result.error = error.what();
   }
+  if (result.converts && request.litert) result.litert = check_litert(result, *request.litert);
   if (original) result.speed = speed_of(result, *original, options);
 }
 
@@ -233,6 +276,7 @@ std::string to_text(const CheckResult& result) {
   }
   text += refusals_text(result);
   for (const std::string& line : summary_of(result.diagnostics.warnings)) text += "  warning: " + line + "\n";
+  if (result.litert) text += litert_text(*result.litert);
   if (result.loss) text += "  " + to_text(*result.loss) + "\n";
   if (result.speed && (result.converts || !result.speed->quant.empty())) text += to_text(*result.speed);
   return text;
@@ -275,6 +319,7 @@ json to_json(const CheckResult& result) {
     report["error"] = result.error;
   }
   if (result.converts && !result.conversion.is_whole) report["products"] = products_json(mac_share(result.conversion));
+  if (result.litert) report["litert"] = litert_json(*result.litert);
   if (result.loss) report["target"] = to_json(*result.loss);
   if (result.speed) report["speed"] = to_json(*result.speed);
   return report;

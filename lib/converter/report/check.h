@@ -9,6 +9,7 @@
 #include "lib/converter/convert.h"
 #include "lib/converter/report/explain_speed.h"
 #include "lib/converter/report/target_loss.h"
+#include "lib/litert/delegates.h"
 
 namespace nnapi_convert {
 
@@ -18,6 +19,14 @@ struct CheckRequest {
   ConvertOptions options;
   bool measure_loss = false;  // compares the target with the highest feature level
   bool explain_speed = false;
+  std::optional<bool> litert = {};  // whether LiteRT can run it, too; true: with uint8 tensors
+};
+
+// Whether LiteRT runs the model, and with which operators.
+struct LitertCheck {
+  std::string error;  // why it doesn't; empty if it does
+  std::vector<Refusal> refusals;
+  litert::OperatorCounts operators, not_on_gpu;
 };
 
 struct CheckResult {
@@ -31,6 +40,7 @@ struct CheckResult {
   Diagnostics diagnostics;
   std::optional<TargetLoss> loss;
   std::optional<SpeedReport> speed;
+  std::optional<LitertCheck> litert = {};  // where it was asked for
 };
 
 // Checks each of these methods of the model at `path` by itself. Throws as check_model().

@@ -88,4 +88,13 @@ std::string success_text(const std::vector<MethodConversion>& methods, const Wri
   return line(file, level, methods.at(0).conversion.runtime, fmt::format("{}", fmt::join(parts, "; ")));
 }
 
+std::string litert_success_text(const litert::File& file, const std::string& model, const std::string& path,
+                                uint64_t bytes) {
+  size_t operators = 0;
+  for (const litert::Subgraph& subgraph : file.subgraphs) operators += subgraph.operators.size();
+  return fmt::format("{}: LiteRT {} or later, {}, {}; next: nnapi-convert verify {} {}\n", path,
+                     litert::least_runtime(file), counted(operators, "operator"), size_text(bytes), shell_word(model),
+                     shell_word(path));
+}
+
 }  // namespace nnapi_convert

@@ -7,6 +7,7 @@
 
 #include "lib/converter/emit/conversion.h"
 #include "lib/converter/emit/emit_methods.h"
+#include "lib/litert/file.h"
 
 namespace nnapi_convert {
 
@@ -21,5 +22,9 @@ struct WrittenFile {
 std::string success_text(const Conversion& conversion, const WrittenFile& file);
 // The same of a file of several methods.
 std::string success_text(const std::vector<MethodConversion>& methods, const WrittenFile& file);
+
+// The same of a LiteRT file.
+std::string litert_success_text(const litert::File& file, const std::string& model, const std::string& path,
+                                uint64_t bytes);
 
 }  // namespace nnapi_convert

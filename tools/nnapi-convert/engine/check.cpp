@@ -15,8 +15,13 @@ namespace nnapi_convert {
 
 namespace {
 
+// Whether it can become all that the command line asks about.
+bool is_fit(const CheckResult& result) {
+  return result.converts && (!result.litert || result.litert->error.empty());
+}
+
 bool do_all_convert(const std::vector<CheckResult>& results) {
-  return std::all_of(results.begin(), results.end(), [](const CheckResult& result) { return result.converts; });
+  return std::all_of(results.begin(), results.end(), is_fit);
 }
 
 int print(const std::vector<CheckResult>& results, const std::string& form, const nlohmann::json& report) {
@@ -82,11 +87,12 @@ int check_and_print(const CheckArguments& arguments) {
   request.options = conversion.options;
   request.measure_loss = conversion.has_target;
   request.explain_speed = arguments.explain_speed;
+  if (arguments.litert) request.litert = conversion.litert_uint8;
   if (!conversion.methods.empty()) return print_methods(arguments, request);
   if (!conversion.package.empty()) return print_package(arguments, request);
   const CheckResult result = check_model(conversion.model, request);
   std::cout << (arguments.format == "json" ? to_json(result).dump(2) + "\n" : to_text(result));
-  return static_cast<int>(result.converts ? ExitCode::kDone : ExitCode::kNotConvertible);
+  return static_cast<int>(is_fit(result) ? ExitCode::kDone : ExitCode::kNotConvertible);
 }
 
 }  // namespace nnapi_convert

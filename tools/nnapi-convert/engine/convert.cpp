@@ -18,6 +18,7 @@
 #include "lib/base/standard_output.h"
 #include "lib/converter/convert.h"
 #include "lib/converter/emit/emit_cpu.h"
+#include "lib/converter/emit/litert_file.h"
 #include "lib/converter/frontend/bound_arguments.h"
 #include "lib/converter/load/custom_operators.h"
 #include "lib/converter/load/method_view.h"
@@ -176,10 +177,12 @@ void add_reports(PendingTexts& texts, const std::vector<std::string>& paths, con
 
 // The files of a successful run. They are renamed into their places together, when all of them are complete.
 struct Outputs {
-  explicit Outputs(const std::string& path) : converted(path) {}
+  explicit Outputs(const ConvertArguments& arguments) {
+    if (!arguments.output.empty()) converted.emplace(arguments.output);
+    if (!arguments.litert.empty()) litert.emplace(arguments.litert);
+  }
 
-  PendingFile converted;
-  std::optional<PendingFile> cpu;
+  std::optional<PendingFile> converted, litert, cpu;
   PendingTexts reports;
 };
 
@@ -245,8 +248,22 @@ void log_method(const MethodFindings& found, const std::optional<TargetLoss>& lo
   if (found.verification) log_verification(*found.verification, is_stdout_taken, "method " + name + "\n");
 }
 
+// The file that messages and reports name.
+const std::string& output_of(const ConvertArguments& arguments) {
+  return arguments.output.empty() ? arguments.litert : arguments.output;
+}
+
+// Writes the LiteRT file while the weights are there, and returns what was written for people.
+std::string write_litert(const std::vector<NamedConversion>& methods, Outputs& outputs,
+                         const ConvertArguments& arguments, Diagnostics& diagnostics) {
+  if (!outputs.litert) return "";
+  const litert::File file = make_litert_file(methods, arguments.litert_uint8, diagnostics);
+  const uint64_t bytes = write_litert_file(file, outputs.litert->path().string());
+  return litert_success_text(file, arguments.model, arguments.litert, bytes);
+}
+
 WrittenFile written_file(const Outputs& outputs, const ConvertArguments& arguments) {
-  WrittenFile file{arguments.model, arguments.output, std::filesystem::file_size(outputs.converted.path()),
+  WrittenFile file{arguments.model, arguments.output, std::filesystem::file_size(outputs.converted->path()),
                    arguments.verify};
   if (arguments.calibration.source.find(':') == std::string::npos && arguments.calibration.source != "bundled") {
     file.data = arguments.calibration.source;
@@ -262,15 +279,17 @@ int finish(Outputs& outputs, bool is_verified, const ConvertArguments& arguments
   flush_standard_output();
   if (!is_verified) {
     outputs.reports.commit();
-    spdlog::error("verification failed: {} is not written", arguments.output);
+    spdlog::error("verification failed: {} is not written", output_of(arguments));
     return static_cast<int>(ExitCode::kVerificationFailed);
   }
-  outputs.converted.finish();
-  if (outputs.cpu) outputs.cpu->finish();
+  for (auto* each : {&outputs.converted, &outputs.litert, &outputs.cpu}) {
+    if (*each) (*each)->finish();
+  }
   outputs.reports.commit();
-  if (outputs.cpu) outputs.cpu->commit();
-  outputs.converted.commit();
-  spdlog::info("wrote {}", arguments.output);
+  for (auto* each : {&outputs.cpu, &outputs.litert, &outputs.converted}) {
+    if (*each) (*each)->commit();
+  }
+  spdlog::info("wrote {}", output_of(arguments));
   return static_cast<int>(ExitCode::kDone);
 }
 
@@ -282,15 +301,18 @@ int convert_methods_and_write(const ConvertArguments& arguments, LoadedModel loa
   MethodsConversion conversion = convert_methods(loaded, arguments.methods, arguments.options, findings.diagnostics);
   loaded = {};
   progress.show("write");
-  Outputs outputs(arguments.output);
-  const std::string converted = outputs.converted.path().string();
-  write_and_release(conversion, converted);
+  Outputs outputs(arguments);
+  std::vector<NamedConversion> named;
+  for (const MethodConversion& each : conversion.methods) named.emplace_back(each.name, &each.conversion);
+  std::string success = write_litert(named, outputs, arguments, findings.diagnostics);
+  const std::string converted = outputs.converted ? outputs.converted->path().string() : "";
+  if (outputs.converted) write_and_release(conversion, converted);
   std::vector<MethodFindings> methods;
   for (size_t i = 0; i < conversion.methods.size(); ++i) {
     methods.push_back({conversion.methods[i]});
     if (!losses.empty()) methods.back().target = to_json(losses[i]);
   }
-  if (arguments.verify) {
+  if (arguments.verify && outputs.converted) {
     progress.show("verify");
     verify_methods(methods, arguments, converted);
   }
@@ -301,12 +323,13 @@ int convert_methods_and_write(const ConvertArguments& arguments, LoadedModel loa
   }
   if (!arguments.reports.empty()) {
     add_reports(outputs.reports, arguments.reports,
-                make_report(arguments.model, arguments.output, findings.diagnostics, methods));
+                make_report(arguments.model, output_of(arguments), findings.diagnostics, methods));
   }
   const bool is_verified = std::all_of(methods.begin(), methods.end(), [](const MethodFindings& each) {
     return !each.verification || each.verification->passed;
   });
-  return finish(outputs, is_verified, arguments, success_text(conversion.methods, written_file(outputs, arguments)));
+  if (outputs.converted) success = success_text(conversion.methods, written_file(outputs, arguments)) + success;
+  return finish(outputs, is_verified, arguments, success);
 }
 
 // `bound` is `loaded` with the arguments of `options`; each model of a package binds its own. LibTorch's modules have
@@ -339,11 +362,12 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
   Conversion conversion =
       convert_one_or_package(std::exchange(loaded, {}), std::exchange(bound, {}), options, arguments, findings);
   progress.show("write");
-  Outputs outputs(arguments.output);
-  const std::string converted = outputs.converted.path().string();
-  write_and_release(conversion, converted);
+  Outputs outputs(arguments);
+  std::string success = write_litert({{"forward", &conversion}}, outputs, arguments, diagnostics);
+  const std::string converted = outputs.converted ? outputs.converted->path().string() : "";
+  if (outputs.converted) write_and_release(conversion, converted);
   std::optional<Verification> verification;
-  if (arguments.verify) {
+  if (arguments.verify && outputs.converted) {
     progress.show("verify");
     verification = verify_output(arguments.model, sizes_for_verify(arguments, options), arguments.calibration,
                                  converted, hold_back_of(conversion));
@@ -362,13 +386,14 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
   if (verification) log_verification(*verification, has_stdout(arguments.reports));
   if (!arguments.reports.empty()) {
     add_reports(outputs.reports, arguments.reports,
-                with_loss(make_report(arguments.model, arguments.output, conversion, diagnostics, verification),
+                with_loss(make_report(arguments.model, output_of(arguments), conversion, diagnostics, verification),
                           findings.loss));
   }
   if (!arguments.calibration.table.empty() && !arguments.calibration.reads_table()) {
     outputs.reports.add(arguments.calibration.table, conversion.calibration_table);
   }
-  return finish(outputs, is_verified, arguments, success_text(conversion, written_file(outputs, arguments)));
+  if (outputs.converted) success = success_text(conversion, written_file(outputs, arguments)) + success;
+  return finish(outputs, is_verified, arguments, success);
 }
 
 // Returns the arguments with callbacks that show each stage.

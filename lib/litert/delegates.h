@@ -1,0 +1,17 @@
+// What LiteRT's delegates take, by their sources (docs/litert.md).
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "lib/litert/file.h"
+
+namespace nnapi_convert::litert {
+
+using OperatorCounts = std::map<std::string, size_t>;
+
+OperatorCounts operator_counts(const File& file);
+// Operators of the file that the GPU's list lacks; a phone computes these, and those between them, on the CPU.
+OperatorCounts lacking_on_gpu(const File& file);
+
+}  // namespace nnapi_convert::litert

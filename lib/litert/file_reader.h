@@ -1,0 +1,63 @@
+// Reads LiteRT files (.tflite), of this program and of others, for people: `nnapi-convert inspect`. Every offset is checked,
+// so that a damaged or hostile file gets an error.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace nnapi_convert::litert {
+
+struct ReadTensor {
+  std::string name, type;
+  std::vector<int32_t> shape, signature;
+  uint64_t constant_bytes = 0;  // 0: not a constant
+  std::vector<float> scales;
+  std::vector<int64_t> zero_points;
+  int32_t channel_axis = 0;
+};
+
+struct ReadOperator {
+  std::string name;  // or a custom operator's
+  int32_t version = 1;
+  std::vector<int32_t> inputs, outputs;
+};
+
+struct ReadSubgraph {
+  std::string name;
+  std::vector<ReadTensor> tensors;
+  std::vector<ReadOperator> operators;
+  std::vector<int32_t> inputs, outputs;
+};
+
+struct ReadPort {
+  std::string name;
+  uint32_t tensor = 0;
+};
+
+struct ReadSignature {
+  std::string key;
+  uint32_t subgraph = 0;
+  std::vector<ReadPort> inputs, outputs;
+};
+
+struct ReadFile {
+  std::string description, least_runtime;
+  std::vector<ReadSubgraph> subgraphs;
+  std::vector<ReadSignature> signatures;
+  uint64_t constant_bytes = 0;  // of all buffers
+};
+
+// Returns whether the bytes begin as those of a LiteRT file do.
+bool is_litert_file(std::string_view bytes);
+
+// Throws ConvertError (kBadFile) for what is no LiteRT file; `path` is for the message.
+ReadFile read_file(std::string_view bytes, const std::string& path);
+
+// Returns the signatures, how many operators there are of each kind, and each operator with its tensors.
+std::string to_text(const ReadFile& file);
+nlohmann::json to_json(const ReadFile& file);
+
+}  // namespace nnapi_convert::litert

@@ -1,0 +1,160 @@
+#include "lib/litert/convert_model.h"
+
+#include <catch2/catch.hpp>
+
+#include "lib/nnapi/passes/choose_layout.h"
+#include "tests/nnapi/small_models.h"
+
+using namespace nnapi_convert;
+using namespace nnapi_convert::litert;
+using nnapi::OperandId;
+using nnapi::testing::Net;
+
+namespace {
+
+ConvertedFile converted(const nnapi::Model& model, const WriteOptions& options = {}) {
+  SignatureModel signature{"serving_default", &model, {}, {}};
+  for (size_t i = 0; i < model.inputs.size(); ++i) {
+    signature.inputs.emplace_back();
+    signature.inputs.back().name = "x" + std::to_string(i);
+  }
+  for (size_t i = 0; i < model.outputs.size(); ++i) {
+    OutputPort port;
+    port.name = "y" + std::to_string(i);
+    port.index = i;
+    signature.outputs.push_back(port);
+  }
+  return convert_model({signature}, options);
+}
+
+std::vector<Builtin> codes(const ConvertedFile& file) {
+  std::vector<Builtin> result;
+  for (const Operator& each : file.file.subgraphs.at(0).operators) result.push_back(each.code);
+  return result;
+}
+
+const Tensor& tensor(const ConvertedFile& file, int32_t id) {
+  return file.file.subgraphs.at(0).tensors.at(static_cast<size_t>(id));
+}
+
+nnapi::Operand quantised(Dims dims, float scale, int32_t zero_point) {
+  return nnapi::testing::quant_type(std::move(dims), scale, zero_point);
+}
+
+OperandId quantised_input(Net& net, const Dims& dims, float scale, int32_t zero_point) {
+  const OperandId id = net.model.add(quantised(dims, scale, zero_point));
+  net.model.inputs.push_back({id});
+  return id;
+}
+
+OperandId bytes(Net& net, const std::vector<int64_t>& shape, float scale, int32_t zero_point) {
+  size_t count = 1;
+  for (const int64_t size : shape) count *= static_cast<size_t>(size);
+  const auto data = std::make_shared<std::vector<uint8_t>>(count, uint8_t{130});
+  return net.builder.tensor(nnapi::Constant(nnapi::DataType::kUInt8, shape, data->data(), data), scale, zero_point);
+}
+
+// A convolution of uint8 with weights of this zero point.
+ConvertedFile quantised_convolution(int32_t weights_zero_point, const WriteOptions& options) {
+  Net net;
+  const OperandId x = quantised_input(net, {1, 4, 4, 2}, 0.5F, 3);
+  const OperandId filter = bytes(net, {1, 1, 1, 2}, 0.25F, weights_zero_point);
+  const auto zeros = std::make_shared<std::vector<int32_t>>(1, 0);
+  const OperandId bias =
+      net.builder.tensor(nnapi::Constant(nnapi::DataType::kInt32, {1}, zeros->data(), zeros), 0.125F, 0);
+  std::vector<OperandId> inputs{x, filter, bias};
+  for (const int64_t number : {2, 1, 1, 0}) inputs.push_back(net.builder.int32(number));  // VALID, strides, activation
+  net.output(net.builder.add(OperationCode::CONV_2D, inputs, quantised({1, 4, 4, 1}, 1, 10)));
+  return converted(net.model, options);
+}
+
+}  // namespace
+
+TEST_CASE("padding that is SAME needs no PAD, other padding does") {
+  Net net;
+  const OperandId x = net.input({1, 3, 8, 8}, true);
+  net.output(net.conv(x, 4));
+  nnapi::choose_layout(net.model);
+  const ConvertedFile file = converted(net.model);
+  REQUIRE(file.refusals.empty());
+  for (const Builtin code : codes(file)) CHECK(code != Builtin::PAD);
+}
+
+TEST_CASE("NCHW is refused with the operation's name") {
+  Net net;
+  net.output(net.conv(net.input({1, 3, 8, 8}), 4));
+  const ConvertedFile file = converted(net.model);
+  REQUIRE(file.refusals.size() == 1);
+  CHECK(file.refusals[0].op == "CONV_2D");
+  CHECK(file.refusals[0].hint == "add --nhwc");
+}
+
+TEST_CASE("uint8 becomes int8 with symmetric weights, and the bias gets the products' scale") {
+  const ConvertedFile file = quantised_convolution(128, {});
+  REQUIRE(file.refusals.empty());
+  CHECK(codes(file) == std::vector<Builtin>{Builtin::CONV_2D});
+  const Operator& conv = file.file.subgraphs[0].operators[0];
+  CHECK(conv.version == 3);
+  CHECK(tensor(file, conv.inputs[0]).type == TensorType::INT8);
+  CHECK(tensor(file, conv.inputs[0]).zero_points == std::vector<int64_t>{-125});
+  CHECK(tensor(file, conv.inputs[1]).zero_points == std::vector<int64_t>{0});
+  CHECK(file.file.buffers[tensor(file, conv.inputs[1]).buffer].shifts_sign);
+  CHECK(tensor(file, conv.inputs[2]).scales == std::vector<float>{0.125F});
+}
+
+TEST_CASE("weights with another zero point stay uint8, between QUANTIZEs") {
+  const ConvertedFile file = quantised_convolution(120, {});
+  CHECK(codes(file) == std::vector<Builtin>{Builtin::QUANTIZE, Builtin::CONV_2D, Builtin::QUANTIZE});
+  const Operator& conv = file.file.subgraphs[0].operators[1];
+  CHECK(conv.version == 1);
+  CHECK(tensor(file, conv.inputs[1]).type == TensorType::UINT8);
+  CHECK(tensor(file, conv.inputs[1]).zero_points == std::vector<int64_t>{120});
+  CHECK_FALSE(file.file.buffers[tensor(file, conv.inputs[1]).buffer].shifts_sign);
+}
+
+TEST_CASE("uint8 stays where it is asked for") {
+  const ConvertedFile file = quantised_convolution(120, {true});
+  CHECK(codes(file) == std::vector<Builtin>{Builtin::CONV_2D});
+  CHECK(tensor(file, file.file.subgraphs[0].inputs[0]).type == TensorType::UINT8);
+}
+
+TEST_CASE("a maximum of numbers with two scales gets one by QUANTIZE") {
+  Net net;
+  const OperandId x = quantised_input(net, {1, 4}, 0.5F, 3), y = quantised_input(net, {1, 4}, 0.25F, 3);
+  net.output(net.builder.add(OperationCode::MAXIMUM, {x, y}, quantised({1, 4}, 0.5F, 3)));
+  CHECK(codes(converted(net.model)) == std::vector<Builtin>{Builtin::QUANTIZE, Builtin::MAXIMUM});
+}
+
+TEST_CASE("equal constants share a buffer") {
+  Net net;
+  const OperandId x = net.input({1, 4});
+  const nnapi::Constant value = nnapi::Constant::of_floats({1, 2, 3, 4});
+  const OperandId first = net.builder.tensor(value), second = net.builder.tensor(value);
+  net.output(net.binary(OperationCode::MUL, net.binary(OperationCode::ADD, x, first), second));
+  const ConvertedFile file = converted(net.model);
+  const Subgraph& subgraph = file.file.subgraphs[0];
+  CHECK(tensor(file, subgraph.operators[0].inputs[1]).buffer == tensor(file, subgraph.operators[1].inputs[1]).buffer);
+}
+
+TEST_CASE("a value that is given back twice is copied once, and so is an input") {
+  Net net;
+  const OperandId x = net.input({1, 4});
+  const OperandId y = net.unary(OperationCode::TANH, x);
+  net.output(y);
+  net.output(y);
+  const ConvertedFile file = converted(net.model);
+  CHECK(codes(file) == std::vector<Builtin>{Builtin::TANH, Builtin::RESHAPE});
+  const std::vector<int32_t>& outputs = file.file.subgraphs[0].outputs;
+  CHECK(outputs[0] != outputs[1]);
+}
+
+TEST_CASE("an operation without a form is refused by name and line") {
+  Net net;
+  net.builder.set_source("net.py:7");
+  const OperandId x = net.input({1, 4});
+  net.output(net.builder.add(OperationCode::RANK, {x}, nnapi::testing::float_type({1})));
+  const ConvertedFile file = converted(net.model);
+  REQUIRE(file.refusals.size() == 1);
+  CHECK(file.refusals[0].op == "RANK");
+  CHECK(file.refusals[0].where == "net.py:7");
+}

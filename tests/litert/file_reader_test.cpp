@@ -1,0 +1,71 @@
+#include "lib/litert/file_reader.h"
+
+#include <catch2/catch.hpp>
+#include <random>
+
+#include "lib/base/error.h"
+#include "lib/litert/convert_model.h"
+#include "tests/nnapi/small_models.h"
+
+using namespace nnapi_convert;
+using namespace nnapi_convert::litert;
+using nnapi::testing::Net;
+
+namespace {
+
+std::string some_file() {
+  Net net;
+  const nnapi::OperandId x = net.input({1, 6});
+  net.output(net.softmax(net.fully_connected(x, 4), 1));
+  OutputPort output;
+  output.name = "y";
+  InputPort input;
+  input.name = "x";
+  const ConvertedFile converted = convert_model({{"serving_default", &net.model, {input}, {output}}}, {});
+  REQUIRE(converted.refusals.empty());
+  std::string bytes;
+  write_file(converted.file,
+             [&](const void* data, size_t size) { bytes.append(static_cast<const char*>(data), size); });
+  return bytes;
+}
+
+// Reads a damaged file: an answer or a ConvertError, and nothing else.
+void read_damaged(const std::string& bytes) {
+  try {
+    to_text(litert::read_file(bytes, "damaged.tflite"));
+  } catch (const ConvertError& error) {
+    CHECK(error.exit_code() == ExitCode::kBadFile);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("what is no LiteRT file is refused") {
+  CHECK_THROWS_AS(litert::read_file("", "x"), ConvertError);
+  CHECK_THROWS_AS(litert::read_file("PK\3\4 and more bytes", "x"), ConvertError);
+  CHECK_THROWS_AS(litert::read_file(std::string("\xff\xff\xff\x7fTFL3", 8), "x"), ConvertError);
+}
+
+TEST_CASE("a file is shown with its signatures, operators and tensors") {
+  const std::string text = to_text(litert::read_file(some_file(), "x.tflite"));
+  CHECK(text.find("signature serving_default") != std::string::npos);
+  CHECK(text.find("FULLY_CONNECTED version 1") != std::string::npos);
+  CHECK(text.find("x: float32[1, 6]") != std::string::npos);
+}
+
+TEST_CASE("cut files are refused, or read as far as they are whole") {
+  const std::string bytes = some_file();
+  for (size_t size = 0; size < bytes.size(); ++size) read_damaged(bytes.substr(0, size));
+}
+
+TEST_CASE("files with changed bytes are read within their bounds") {
+  const std::string bytes = some_file();
+  std::mt19937 random(1);
+  for (int i = 0; i < 20'000; ++i) {
+    std::string damaged = bytes;
+    for (int change = 0; change < 3; ++change) {
+      damaged[random() % damaged.size()] = static_cast<char>(random() % 4 == 0 ? 0xff : random());
+    }
+    read_damaged(damaged);
+  }
+}
