@@ -9,7 +9,7 @@
 #include "lib/base/error.h"
 #include "lib/converter/convert.h"
 #include "lib/converter/emit/litert_file.h"
-#include "lib/converter/libtorch/quantised_engine.h"
+#include "lib/converter/graph/quantised_engine.h"
 #include "lib/format/operation_table.h"
 #include "tests/ops/case_module.h"
 
