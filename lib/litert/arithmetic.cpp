@@ -9,7 +9,7 @@ namespace {
 
 // An operation along the last axis, on a tensor that has that axis elsewhere: transposes there and back.
 struct LastAxis {
-  TensorId input, output;  // with the axis at the end
+  TensorId input, output;     // with the axis at the end
   std::vector<int32_t> perm;  // empty: it is at the end already
 };
 
@@ -76,8 +76,7 @@ void write_reduction(OperationWriter& w) {
   const TensorId axes_tensor = graph.ints(axes);
   Table options;
   options.set(0, keeps, false);
-  graph.emit(find_row(w.operation.code)->builtin, {input, axes_tensor}, {result}, Options::REDUCER,
-             std::move(options));
+  graph.emit(find_row(w.operation.code)->builtin, {input, axes_tensor}, {result}, Options::REDUCER, std::move(options));
   if (is_reshaped) graph.reshape_into(result, output);
 }
 
@@ -130,8 +129,7 @@ void write_abs(OperationWriter& w) {
 void write_div(OperationWriter& w) {
   const TensorId first = w.tensor("input1"), second = w.tensor("input2"), output = w.output();
   if (w.graph.at(output).type == TensorType::INT32) return w.graph.emit(Builtin::FLOOR_DIV, {first, second}, {output});
-  w.graph.emit(Builtin::DIV, {first, second}, {output}, Options::DIV,
-               w.activation_options(0, w.integer("activation")));
+  w.graph.emit(Builtin::DIV, {first, second}, {output}, Options::DIV, w.activation_options(0, w.integer("activation")));
 }
 
 // LiteRT's ELU has alpha 1.

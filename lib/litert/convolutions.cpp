@@ -88,8 +88,8 @@ void write_convolution(OperationWriter& w, Builtin builtin, Options options_type
   finish(graph, of);
 }
 
-// Whether a scheme of TRANSPOSE_CONV leaves out as much at the borders as NNAPI's numbers do. VALID with a larger output
-// gives all sums, of which a part is taken.
+// Whether a scheme of TRANSPOSE_CONV leaves out as much at the borders as NNAPI's numbers do. VALID with a larger
+// output gives all sums, of which a part is taken.
 std::optional<Padding> transposed_scheme(const Window& window, const Dims& in, const Dims& out) {
   if (!window.has_numbers) return window.scheme;
   bool is_same = true, is_valid = true;

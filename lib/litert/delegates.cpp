@@ -9,9 +9,9 @@ namespace {
 
 // Absent from ml_drift's list in google-ai-edge/LiteRT.
 constexpr Builtin kNotOnGpu[] = {
-    Builtin::ARG_MIN,          Builtin::BATCH_TO_SPACE_ND, Builtin::FILL,
-    Builtin::IF,               Builtin::L2_NORMALIZATION,  Builtin::LOCAL_RESPONSE_NORMALIZATION,
-    Builtin::LOG_SOFTMAX,      Builtin::SPACE_TO_BATCH_ND, Builtin::WHILE,
+    Builtin::ARG_MIN,     Builtin::BATCH_TO_SPACE_ND, Builtin::FILL,
+    Builtin::IF,          Builtin::L2_NORMALIZATION,  Builtin::LOCAL_RESPONSE_NORMALIZATION,
+    Builtin::LOG_SOFTMAX, Builtin::SPACE_TO_BATCH_ND, Builtin::WHILE,
 };
 
 constexpr size_t kGpuRank = 4;

@@ -245,7 +245,8 @@ std::string counts_of(const ReadFile& file) {
     }
   }
   std::string text = fmt::format("operators: {}\n", all);
-  for (const auto& [code, count] : counts) text += fmt::format("  {:5} {} version {}\n", count, code.first, code.second);
+  for (const auto& [code, count] : counts)
+    text += fmt::format("  {:5} {} version {}\n", count, code.first, code.second);
   return text;
 }
 

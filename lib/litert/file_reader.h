@@ -1,5 +1,5 @@
-// Reads LiteRT files (.tflite), of this program and of others, for people: `nnapi-convert inspect`. Every offset is checked,
-// so that a damaged or hostile file gets an error.
+// Reads LiteRT files (.tflite), of this program and of others, for people: `nnapi-convert inspect`. Every offset is
+// checked, so that a damaged or hostile file gets an error.
 #pragma once
 
 #include <cstdint>

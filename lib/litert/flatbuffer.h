@@ -1,7 +1,7 @@
 // Writes a flatbuffer: a tree of tables, with large data behind it that the caller writes from wherever they are.
 //
-// The format (flatbuffers.dev/internals): little-endian; a table begins with the distance to its vtable, which tells for
-// each field where it lies in the table; an offset counts from its own place forward. So parents are written before
+// The format (flatbuffers.dev/internals): little-endian; a table begins with the distance to its vtable, which tells
+// for each field where it lies in the table; an offset counts from its own place forward. So parents are written before
 // their children, and the large data come last.
 #pragma once
 

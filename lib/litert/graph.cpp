@@ -70,9 +70,8 @@ void Graph::set_shape(Tensor& tensor, const Dims& dims) {
   tensor.shape.clear();
   tensor.signature.clear();
   for (const Dim& dim : dims) tensor.shape.push_back(dim.is_fixed() ? std::max(as_int32(dim.value()), 1) : 1);
-  const bool is_open = std::any_of(dims.begin(), dims.end(), [](const Dim& dim) {
-    return !dim.is_fixed() || dim.value() < 0;
-  });
+  const bool is_open =
+      std::any_of(dims.begin(), dims.end(), [](const Dim& dim) { return !dim.is_fixed() || dim.value() < 0; });
   if (!is_open) return;
   for (const Dim& dim : dims) {
     tensor.signature.push_back(dim.is_fixed() && dim.value() >= 0 ? as_int32(dim.value()) : -1);
@@ -214,8 +213,7 @@ void Graph::emit(Builtin code, std::vector<TensorId> inputs, std::vector<TensorI
   for (size_t i = 0; i < each.inputs.size(); ++i) {
     if (each.inputs[i] < 0) continue;
     Tensor& input = at(each.inputs[i]);
-    if (input.is_constant() && input.name.empty())
-      input.name = fmt::format("{}/input_{}", at(each.outputs[0]).name, i);
+    if (input.is_constant() && input.name.empty()) input.name = fmt::format("{}/input_{}", at(each.outputs[0]).name, i);
   }
   subgraph_.operators.push_back(std::move(each));
 }

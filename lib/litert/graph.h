@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "lib/litert/buffer_pool.h"
-#include "lib/litert/convert_model.h"
 #include "lib/litert/file.h"
+#include "lib/litert/signature.h"
 #include "lib/nnapi/model.h"
 
 namespace nnapi_convert::litert {

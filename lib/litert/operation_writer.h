@@ -11,8 +11,8 @@
 
 namespace nnapi_convert::litert {
 
-// Numbers a subgraph of an IF or WHILE in the file, and writes it. With `passes_on`, the last so many inputs are its last
-// outputs, too.
+// Numbers a subgraph of an IF or WHILE in the file, and writes it. With `passes_on`, the last so many inputs are its
+// last outputs, too.
 class SubgraphWriter {
  public:
   virtual ~SubgraphWriter() = default;

@@ -117,7 +117,8 @@ const OperationRow kRows[] = {
 TensorId with_type_of_data(OperationWriter& w, size_t index, TensorId data) {
   const nnapi::Operand& operand = w.input_operand(index);
   if (nnapi::is_tensor(operand.type) || !w.graph.at(data).is_quantised()) return w.input(index);
-  const auto value = static_cast<int8_t>(operand.ints()->at(0).value() - (w.graph.options().keeps_uint8 ? 0 : kSignedShift));
+  const auto value =
+      static_cast<int8_t>(operand.ints()->at(0).value() - (w.graph.options().keeps_uint8 ? 0 : kSignedShift));
   return w.graph.byte_like(data, value);
 }
 

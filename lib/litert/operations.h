@@ -9,9 +9,9 @@ struct OperationRow {
   OperationCode code;
   Builtin builtin;  // of operations that are one operator with the same tensors
   Options options;
-  int tensors;                              // inputs that are tensors: the first so many
-  int activation;                           // the input that is a fused activation; -1: none
-  bool needs_equal_scales;                  // in LiteRT, of the inputs and the output
+  int tensors;                                  // inputs that are tensors: the first so many
+  int activation;                               // the input that is a fused activation; -1: none
+  bool needs_equal_scales;                      // in LiteRT, of the inputs and the output
   void (*write)(OperationWriter& w) = nullptr;  // of all other operations
 };
 

@@ -53,8 +53,8 @@ void average_of_padded(Graph& graph, TensorId input, TensorId output, const Wind
   const TensorId averages = graph.like(output);
   graph.emit(Builtin::AVERAGE_POOL_2D, {with_zeros}, {averages}, Options::POOL_2D,
              pool_options(window, Padding::VALID, 0));
-  const TensorId factor = graph.floats(
-      factors, {1, static_cast<int32_t>(rows.size()), static_cast<int32_t>(columns.size()), 1});
+  const TensorId factor =
+      graph.floats(factors, {1, static_cast<int32_t>(rows.size()), static_cast<int32_t>(columns.size()), 1});
   graph.emit(Builtin::MUL, {averages, factor}, {output}, Options::MUL,
              OperationWriter::activation_options(0, activation));
 }
@@ -148,8 +148,7 @@ void write_max_pool(OperationWriter& w) {
   Window window = pool_window(w);
   const std::optional<Padding> scheme = find_scheme(window, *w.operand_of("input"), w.output_operand());
   if (!scheme) {
-    const bool takes_zeros =
-        is_not_negative(graph.model(), w.operation.inputs[0]) || is_lowest_zero(graph.at(input));
+    const bool takes_zeros = is_not_negative(graph.model(), w.operation.inputs[0]) || is_lowest_zero(graph.at(input));
     input = takes_zeros ? padded(graph, input, window) : padded_with_lowest(graph, input, window);
   }
   const TensorId output = w.output();

@@ -138,11 +138,11 @@ struct RuntimeRow {
 };
 
 constexpr RuntimeRow kRuntimes[] = {
-    {Builtin::BATCH_MATMUL, 1, 3}, {Builtin::CAST, 3, 7},          {Builtin::CONV_2D, 6, 9},
-    {Builtin::DEQUANTIZE, 3, 1},   {Builtin::DEQUANTIZE, 5, 7},    {Builtin::FULLY_CONNECTED, 6, 3},
-    {Builtin::GATHER, 3, 3},       {Builtin::HARD_SWISH, 1, 3},    {Builtin::PAD, 5, 16},
-    {Builtin::QUANTIZE, 2, 2},     {Builtin::REDUCE_ALL, 1, 10},   {Builtin::RESIZE_BILINEAR, 3, 2},
-    {Builtin::REVERSE_V2, 2, 2},   {Builtin::REVERSE_V2, 3, 5},    {Builtin::RESIZE_NEAREST_NEIGHBOR, 3, 3},
+    {Builtin::BATCH_MATMUL, 1, 3}, {Builtin::CAST, 3, 7},           {Builtin::CONV_2D, 6, 9},
+    {Builtin::DEQUANTIZE, 3, 1},   {Builtin::DEQUANTIZE, 5, 7},     {Builtin::FULLY_CONNECTED, 6, 3},
+    {Builtin::GATHER, 3, 3},       {Builtin::HARD_SWISH, 1, 3},     {Builtin::PAD, 5, 16},
+    {Builtin::QUANTIZE, 2, 2},     {Builtin::REDUCE_ALL, 1, 10},    {Builtin::RESIZE_BILINEAR, 3, 2},
+    {Builtin::REVERSE_V2, 2, 2},   {Builtin::REVERSE_V2, 3, 5},     {Builtin::RESIZE_NEAREST_NEIGHBOR, 3, 3},
     {Builtin::RSQRT, 2, 5},        {Builtin::TRANSPOSE_CONV, 3, 3}, {Builtin::TILE, 3, 7},
     {Builtin::SELECT_V2, 1, 2},    {Builtin::SPLIT, 3, 1},
 };

@@ -1,5 +1,5 @@
 // Archives that LibTorch reads back as they were, whatever shares memory in them.
-#include "lib/converter/archive/archive_writer.h"
+#include "lib/converter/load/archive_writer.h"
 
 #include <ATen/ATen.h>
 #include <torch/csrc/jit/serialization/import.h>

@@ -9,8 +9,8 @@
 #include <memory>
 #include <numeric>
 
-#include "lib/converter/archive/archive_file.h"
-#include "lib/converter/archive/archive_writer.h"
+#include "lib/converter/load/archive_file.h"
+#include "lib/converter/load/archive_writer.h"
 #include "lib/format/buffer_format_v2.h"
 #include "lib/format/crc32.h"
 #include "lib/shim/torch_binding.h"

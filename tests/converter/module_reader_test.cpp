@@ -1,5 +1,5 @@
 // Weights that are mapped are what PyTorch reads, whatever the archive's order and form.
-#include "lib/converter/archive/module_reader.h"
+#include "lib/converter/load/module_reader.h"
 
 #include <ATen/ATen.h>
 #include <caffe2/serialize/inline_container.h>

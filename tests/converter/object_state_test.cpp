@@ -1,5 +1,5 @@
 // Objects are made of what was pickled for them.
-#include "lib/converter/archive/object_state.h"
+#include "lib/converter/load/object_state.h"
 
 #include <ATen/ATen.h>
 #include <ATen/core/jit_type.h>

@@ -1,5 +1,5 @@
 // Tables of source lines, whole and damaged ones.
-#include "lib/converter/archive/source_lines.h"
+#include "lib/converter/load/source_lines.h"
 
 #include <catch2/catch.hpp>
 #include <optional>

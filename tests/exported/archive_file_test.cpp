@@ -1,5 +1,5 @@
 // Archives of exported programs: where records lie, and files that contradict themselves.
-#include "lib/converter/archive/archive_file.h"
+#include "lib/converter/load/archive_file.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

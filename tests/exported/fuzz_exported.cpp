@@ -9,9 +9,9 @@
 #include <string>
 
 #include "lib/base/error.h"
-#include "lib/converter/archive/archive_file.h"
-#include "lib/converter/archive/pickle.h"
+#include "lib/converter/load/archive_file.h"
 #include "lib/converter/load/export_json.h"
+#include "lib/converter/load/pickle.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <string>
 
-#include "lib/converter/archive/archive_file.h"
+#include "lib/converter/load/archive_file.h"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // Pickles: what torch.save writes is read without running anything, and what is hostile is refused.
-#include "lib/converter/archive/pickle.h"
+#include "lib/converter/load/pickle.h"
 
 #include <catch2/catch.hpp>
 #include <string>

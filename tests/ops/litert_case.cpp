@@ -100,7 +100,8 @@ class LitertCase {
   json operations() const {
     json names = json::array();
     for (const nnapi::Model* model : nnapi::with_subgraphs(conversion_.segments[0].model)) {
-      for (const nnapi::Operation& operation : model->operations) names.push_back(nnapi_convert::name_of(operation.code));
+      for (const nnapi::Operation& operation : model->operations)
+        names.push_back(nnapi_convert::name_of(operation.code));
     }
     return names;
   }
@@ -113,9 +114,9 @@ class LitertCase {
     json result{{"in", json::array()}, {"out", json::array()}};
     for (size_t i = 0; i < model.inputs.size(); ++i) {
       const nnapi::Boundary& boundary = model.inputs[i];
-      result["in"].push_back(
-          write_tensor(inputs.at(boundary.argument), boundary.nhwc, main.tensors[main.inputs[i]].type,
-                       folder_ / (before + "_in" + std::to_string(i) + ".bin")));
+      result["in"].push_back(write_tensor(inputs.at(boundary.argument), boundary.nhwc,
+                                          main.tensors[main.inputs[i]].type,
+                                          folder_ / (before + "_in" + std::to_string(i) + ".bin")));
     }
     const std::vector<at::Tensor> outputs = run(module, inputs);
     for (size_t i = 0; i < outputs.size(); ++i) {

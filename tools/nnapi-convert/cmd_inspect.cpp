@@ -1,6 +1,6 @@
 // nnapi-convert inspect OUT: what a converted file holds.
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <iostream>
 #include <optional>
@@ -30,7 +30,8 @@ std::optional<std::string> litert_text(const std::string& path, const std::strin
   bytes.resize(file.read(bytes.data(), bytes.size()));
   if (!file.problem().empty() || !litert::is_litert_file(bytes)) return std::nullopt;
   if (format != "text" && format != "json") {
-    throw ConvertError(ExitCode::kUsage, fmt::format("--format {}: {} is a LiteRT file; use text or json", format, path));
+    throw ConvertError(ExitCode::kUsage,
+                       fmt::format("--format {}: {} is a LiteRT file; use text or json", format, path));
   }
   std::string problem;
   const std::optional<std::string> all = text_of_file(path, problem);

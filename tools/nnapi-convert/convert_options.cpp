@@ -335,8 +335,8 @@ std::vector<ConvertOption> convert_options() {
     if (option->get_lnames().empty()) continue;
     ConvertOption entry;
     entry.rule.name = option->get_lnames()[0];
-    if (entry.rule.name == "help" || entry.rule.name == "output" || entry.rule.name == "litert" || entry.rule.name == "report" ||
-        entry.rule.name == "dump-after") {
+    if (entry.rule.name == "help" || entry.rule.name == "output" || entry.rule.name == "litert" ||
+        entry.rule.name == "report" || entry.rule.name == "dump-after") {
       continue;
     }
     const bool is_emit_cpu = entry.rule.name == "emit-cpu";

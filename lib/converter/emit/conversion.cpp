@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "lib/converter/archive/archive_writer.h"
 #include "lib/converter/emit/shim_files.h"
+#include "lib/converter/load/archive_writer.h"
 #include "lib/nnapi/validate.h"
 
 namespace nnapi_convert {

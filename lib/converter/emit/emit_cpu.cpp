@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <torch/csrc/jit/passes/xnnpack_rewrite.h>
 
-#include "lib/converter/archive/archive_writer.h"
 #include "lib/converter/frontend/arguments.h"
+#include "lib/converter/load/archive_writer.h"
 #include "lib/converter/load/newer_branches.h"
 #include "lib/serialize/torchscript_emitter.h"
 

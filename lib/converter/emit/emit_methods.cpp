@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "lib/converter/archive/archive_writer.h"
 #include "lib/converter/emit/emit.h"
 #include "lib/converter/emit/kept_methods.h"
 #include "lib/converter/emit/partitioned_module.h"
 #include "lib/converter/emit/shim_files.h"
+#include "lib/converter/load/archive_writer.h"
 #include "lib/converter/load/converted_file.h"
 #include "lib/serialize/metadata.h"
 

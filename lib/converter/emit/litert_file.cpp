@@ -96,13 +96,13 @@ litert::OutputPort output_port(const InterfaceOutput& output, const std::string&
     port.constant = operand_of(output.constant);
   } else if (output.source == InterfaceOutput::Source::kInput) {
     port.source = litert::OutputPort::Source::kInput;
-    const auto input = std::find_if(model.inputs.begin(), model.inputs.end(), [&](const nnapi::Boundary& each) {
-      return each.argument == output.index;
-    });
+    const auto input = std::find_if(model.inputs.begin(), model.inputs.end(),
+                                    [&](const nnapi::Boundary& each) { return each.argument == output.index; });
     if (input == model.inputs.end()) {
-      refuse_file(fmt::format("{} is an argument that no operation reads; needed: results that are computed; "
-                              "hint: leave it out of the result",
-                              name));
+      refuse_file(
+          fmt::format("{} is an argument that no operation reads; needed: results that are computed; "
+                      "hint: leave it out of the result",
+                      name));
     }
     port.index = static_cast<size_t>(input - model.inputs.begin());
   }
@@ -141,9 +141,10 @@ void check_whole(const std::string& method, const Conversion& conversion) {
     cpu = fmt::format(" and {} steps on the CPU, the first is {}", conversion.cpu_nodes.size(), first.reason.op);
     if (!first.reason.where.empty()) cpu += " at " + first.reason.where;
   }
-  refuse_file(fmt::format("{}the model has {} segments for NNAPI{}; needed: one segment that is the whole model; "
-                          "hint: --fallback none names what to change",
-                          before, conversion.segments.size(), cpu));
+  refuse_file(
+      fmt::format("{}the model has {} segments for NNAPI{}; needed: one segment that is the whole model; "
+                  "hint: --fallback none names what to change",
+                  before, conversion.segments.size(), cpu));
 }
 
 // One line for each reason.
@@ -177,8 +178,7 @@ litert::File make_litert_file(const Conversion& conversion, bool keeps_uint8, Di
 
 uint64_t write_litert_file(const litert::File& file, const std::string& path) {
   OutputFile out(path);
-  const uint64_t bytes =
-      litert::write_file(file, [&out](const void* data, size_t size) { out.append(data, size); });
+  const uint64_t bytes = litert::write_file(file, [&out](const void* data, size_t size) { out.append(data, size); });
   const std::string problem = out.finish();
   if (!problem.empty()) fail_to_write(path, problem);
   return bytes;

@@ -2,7 +2,7 @@
 // could crash it.
 #pragma once
 
-#include "lib/converter/archive/model_archive.h"
+#include "lib/converter/load/model_archive.h"
 
 namespace nnapi_convert {
 

@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 
 #include "lib/base/error.h"
-#include "lib/converter/archive/module_reader.h"
 #include "lib/converter/graph/read_problem.h"
 #include "lib/converter/graph/silenced_warnings.h"
 #include "lib/converter/load/archive_check.h"
 #include "lib/converter/load/custom_operators.h"
 #include "lib/converter/load/file_kind.h"
 #include "lib/converter/load/load.h"
+#include "lib/converter/load/module_reader.h"
 #include "lib/serialize/shim_source.h"
 #include "lib/shim/package_index.h"
 #include "lib/shim/torch_binding.h"

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "lib/base/error.h"
-#include "lib/converter/archive/archive_writer.h"
 #include "lib/converter/graph/read_problem.h"
 #include "lib/converter/load/archive_check.h"
+#include "lib/converter/load/archive_writer.h"
 #include "lib/converter/load/load.h"
 
 namespace nnapi_convert {

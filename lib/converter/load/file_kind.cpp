@@ -10,7 +10,7 @@
 
 #include "lib/base/begins_with.h"
 #include "lib/base/error.h"
-#include "lib/converter/archive/archive_file.h"
+#include "lib/converter/load/archive_file.h"
 #include "lib/converter/load/pickle_outline.h"
 #include "lib/serialize/metadata.h"
 

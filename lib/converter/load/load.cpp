@@ -6,7 +6,6 @@
 #include <set>
 
 #include "lib/base/error.h"
-#include "lib/converter/archive/module_reader.h"
 #include "lib/converter/graph/changed_attributes.h"
 #include "lib/converter/graph/float_width.h"
 #include "lib/converter/graph/quantised_engine.h"
@@ -17,6 +16,7 @@
 #include "lib/converter/load/custom_operators.h"
 #include "lib/converter/load/dynamic_quantisation.h"
 #include "lib/converter/load/file_kind.h"
+#include "lib/converter/load/module_reader.h"
 #include "lib/converter/load/newer_operators.h"
 #include "lib/converter/load/old_convolutions.h"
 #include "lib/converter/load/other_backends.h"

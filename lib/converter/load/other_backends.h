@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "lib/converter/archive/model_archive.h"
+#include "lib/converter/load/model_archive.h"
 
 namespace nnapi_convert {
 

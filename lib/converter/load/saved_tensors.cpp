@@ -10,9 +10,9 @@
 #include <memory>
 
 #include "lib/base/error.h"
-#include "lib/converter/archive/mapped_memory.h"
-#include "lib/converter/archive/pickle.h"
 #include "lib/converter/load/export_json.h"
+#include "lib/converter/load/mapped_memory.h"
+#include "lib/converter/load/pickle.h"
 
 namespace nnapi_convert {
 namespace {

@@ -8,7 +8,7 @@
 #include <map>
 #include <string>
 
-#include "lib/converter/archive/archive_file.h"
+#include "lib/converter/load/archive_file.h"
 #include "lib/converter/load/tensor_meta.h"
 
 namespace nnapi_convert {

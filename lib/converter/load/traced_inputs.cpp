@@ -10,7 +10,7 @@
 
 #include "lib/base/count.h"
 #include "lib/base/error.h"
-#include "lib/converter/archive/pickle.h"
+#include "lib/converter/load/pickle.h"
 
 namespace nnapi_convert {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/converter/archive/model_archive.h"
+#include "lib/converter/load/model_archive.h"
 
 namespace nnapi_convert {
 

@@ -1,0 +1,47 @@
+// The table that leads from an archive's code, which PyTorch generated, back to the lines that somebody wrote.
+#pragma once
+
+#include <torch/csrc/jit/frontend/source_range.h>
+#include <torch/csrc/jit/serialization/source_range_serialization.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "lib/converter/load/pickle.h"
+
+namespace nnapi_convert {
+
+// The table of one file of code, NAME.py.debug_pkl. It is read when a line is asked for: messages name lines. A table
+// that is damaged has no lines.
+class SourceLines : public torch::jit::SourceRangeUnpickler {
+ public:
+  explicit SourceLines(std::shared_ptr<const std::string> pickle) : bytes_(std::move(pickle)) {}
+
+  // Returns what the part of the code was generated from. Threads may call it together.
+  c10::optional<torch::jit::SourceRange> findSourceRangeThatGenerated(const torch::jit::SourceRange& range) override;
+
+ private:
+  using SourcePtr = std::shared_ptr<torch::jit::Source>;
+  struct Line {
+    int64_t place;  // in the code, from which on the line holds
+    PickleId source;
+    int64_t begin, end;  // in the source
+  };
+
+  void read();
+  std::vector<Line> lines_of(PickleId records) const;
+  SourcePtr source_of(PickleId id);
+
+  std::mutex mutex_;
+  std::shared_ptr<const std::string> bytes_;
+  bool is_read_ = false;
+  Pickle pickle_;
+  std::vector<std::string_view> texts_;  // that sources are made of; none in tables of before PyTorch 1.12
+  std::vector<Line> lines_;              // in the order of their places
+  std::map<PickleId, SourcePtr> sources_;
+};
+
+}  // namespace nnapi_convert
