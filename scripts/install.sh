@@ -14,6 +14,9 @@ packages=(
   "$@"
 )
 
+# Debian's Node, for LiteRT (scripts/install-litert.sh), unless there is another.
+command -v node >/dev/null && command -v npm >/dev/null || packages+=(nodejs npm)
+
 missing=()
 for package in "${packages[@]}"; do
   status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)

@@ -120,16 +120,20 @@ Table root_of(const File& file, const std::vector<Buffer>& buffers, const std::v
     buffer_tables.push_back(std::move(table));
   }
   for (const Signature& each : file.signatures) signatures.push_back(table_of(each, file.subgraphs[each.subgraph]));
-  Table runtime;
-  runtime.set_text(0, "min_runtime_version");
-  runtime.set(1, static_cast<uint32_t>(buffers.size() - 1));
+  std::vector<Table> metadata;  // in the last buffers
+  for (size_t i = 0; i <= file.metadata.size(); ++i) {
+    Table entry;
+    entry.set_text(0, i == 0 ? "min_runtime_version" : file.metadata[i - 1].first);
+    entry.set(1, static_cast<uint32_t>(buffers.size() - 1 - file.metadata.size() + i));
+    metadata.push_back(std::move(entry));
+  }
   Table root;
   root.set(0, kSchemaVersion);
   root.set_tables(1, std::move(code_tables));
   root.set_tables(2, std::move(subgraphs));
   root.set_text(3, file.description);
   root.set_tables(4, std::move(buffer_tables));
-  root.set_tables(6, {runtime});
+  root.set_tables(6, std::move(metadata));
   root.set_tables(7, std::move(signatures));
   return root;
 }
@@ -214,6 +218,10 @@ uint64_t write_file(const File& file, const nnapi::ByteSink& sink, uint64_t most
   buffers.emplace_back();
   buffers.back().bytes = least_runtime(file);
   buffers.back().bytes.resize(kRuntimeTextBytes);
+  for (const auto& [name, text] : file.metadata) {
+    buffers.emplace_back();
+    buffers.back().bytes = text;
+  }
   const std::vector<uint64_t> sizes = sizes_of(buffers);
   const FileLayout layout = lay_out(root_of(file, buffers, {}), kIdentifier, sizes);
   if (layout.bytes > most_flatbuffer_bytes) return write_behind(file, buffers, sink);

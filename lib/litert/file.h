@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lib/litert/codes.h"
@@ -63,6 +64,7 @@ struct File {
   std::vector<Buffer> buffers = std::vector<Buffer>(1);  // the first is empty
   std::vector<Subgraph> subgraphs;
   std::vector<Signature> signatures;
+  std::vector<std::pair<std::string, std::string>> metadata = {};  // names and texts, besides min_runtime_version
 };
 
 // Returns the oldest runtime that has all operators of the file, such as "2.3.0".

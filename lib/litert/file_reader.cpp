@@ -294,10 +294,11 @@ ReadFile read_file(std::string_view bytes, const std::string& path) {
   for (const TableView& each : root.tables(2)) file.subgraphs.push_back(read_subgraph(view, each, codes, buffers));
   for (const TableView& metadata : root.tables(6)) {
     const auto buffer = metadata.number<uint32_t>(1);
-    if (metadata.text(0) != "min_runtime_version" || buffer >= buffer_tables.size()) continue;
-    const std::string text = buffer_tables[buffer].text(0);
-    file.least_runtime = text.substr(0, text.find('?'));  // zeros follow
+    if (buffer >= buffer_tables.size()) view.fail(fmt::format("metadata refer to buffer {}", buffer));
+    file.metadata[metadata.text(0)] = buffer_tables[buffer].text(0);
   }
+  const std::string runtime = file.metadata["min_runtime_version"];
+  file.least_runtime = runtime.substr(0, runtime.find('?'));  // zeros follow
   for (const TableView& each : root.tables(7)) {
     file.signatures.push_back(
         {each.text(2), each.number<uint32_t>(4), read_ports(each.tables(0)), read_ports(each.tables(1))});

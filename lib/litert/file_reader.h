@@ -3,12 +3,16 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace nnapi_convert::litert {
+
+// What int8 numbers of this program's files are less than the uint8 numbers that they stand for.
+constexpr int32_t kUint8Shift = 128;
 
 struct ReadTensor {
   std::string name, type;
@@ -45,6 +49,7 @@ struct ReadSignature {
 
 struct ReadFile {
   std::string description, least_runtime;
+  std::map<std::string, std::string> metadata;  // texts by their names; control characters are question marks
   std::vector<ReadSubgraph> subgraphs;
   std::vector<ReadSignature> signatures;
   uint64_t constant_bytes = 0;  // of all buffers

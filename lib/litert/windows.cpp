@@ -46,11 +46,13 @@ std::optional<Padding> find_scheme(Window& window, const nnapi::Operand& input, 
   bool is_same = true;
   for (size_t i = 0; i < 2; ++i) {
     const Dim &in = input.dims[i + 1], &out = output.dims[i + 1];
+    const int64_t reach = (window.filter[i] - 1) * window.dilation[i] + 1;
     if (!in.is_fixed() || !out.is_fixed()) {
-      is_same = false;
+      // With stride 1 the padding doesn't depend on the size.
+      const bool keeps_size = window.stride[i] == 1 && window.before[i] + window.after[i] == reach - 1;
+      is_same = is_same && keeps_size && window.before[i] == (reach - 1) / 2;
       continue;
     }
-    const int64_t reach = (window.filter[i] - 1) * window.dilation[i] + 1;
     const int64_t read = (out.value() - 1) * window.stride[i] + reach;
     window.after[i] = std::max<int64_t>(read - in.value() - window.before[i], 0);
     const int64_t total = std::max<int64_t>(read - in.value(), 0);

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Runs LiteRT's files (.tflite) under Node, by Google's own WebAssembly.
 //
-//   node run.js [--interpreter] JOBS.jsonl
+//   node run.js [--interpreter] JOBS.jsonl      (-: standard input, a job at a time)
 //
 // A job is a line of JSON:
 //   {"model": FILE, "signature": KEY, "samples": [{"in": [FILE, ...], "out": [FILE, ...]}, ...]}
@@ -201,7 +201,8 @@ async function main() {
   if (!file) throw new Error('usage: node run.js [--interpreter] JOBS.jsonl');
   const judge = await (isInterpreter ? Interpreter : LiteRt).open();
   let failed = 0;
-  for (const line of fs.readFileSync(file, 'utf8').split('\n')) {
+  const lines = require('readline').createInterface({input: file === '-' ? process.stdin : fs.createReadStream(file)});
+  for await (const line of lines) {
     if (!line) continue;
     const job = JSON.parse(line);
     const report = {model: job.model};

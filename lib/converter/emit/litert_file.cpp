@@ -4,11 +4,15 @@
 
 #include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/json_text.h"
 #include "lib/base/output_file.h"
 #include "lib/base/refusal_groups.h"
+#include "lib/format/operation_table.h"
+#include "lib/nnapi/signature.h"
 #include "lib/types/tensor_type.h"
 
 namespace nnapi_convert {
@@ -147,6 +151,21 @@ void check_whole(const std::string& method, const Conversion& conversion) {
                   before, conversion.segments.size(), cpu));
 }
 
+// One message in place of one for each convolution.
+void check_layout(const Conversion& conversion) {
+  const nnapi::Model& model = conversion.segments[0].model;
+  for (const nnapi::Operation& operation : model.operations) {
+    const SignatureInfo* signature = nnapi::match_signature(model, operation).signature;
+    for (size_t i = 0; signature != nullptr && i < operation.inputs.size(); ++i) {
+      const ArgumentInfo& argument = nnapi::argument_of_input(*signature, i, operation.inputs.size());
+      const bool* is_nchw = std::get_if<bool>(&model.at(operation.inputs[i]).value);
+      if (argument.role != ArgumentRole::kLayout || is_nchw == nullptr || !*is_nchw) continue;
+      refuse_file(fmt::format("{}{}: the layout NCHW; needed: NHWC, the only one that LiteRT has; hint: add --nhwc",
+                              operation.source.empty() ? "" : operation.source + ": ", name_of(operation.code)));
+    }
+  }
+}
+
 // One line for each reason.
 std::string text_of(const std::vector<Refusal>& refusals) {
   std::string text;
@@ -156,11 +175,54 @@ std::string text_of(const std::vector<Refusal>& refusals) {
 
 }  // namespace
 
+namespace {
+
+using json = nlohmann::json;
+
+// The tensors of a result, in the order of a walk through it.
+void walk(const ReturnTree& tree, std::vector<size_t>& tensors) {
+  if (tree.kind == ReturnTree::Kind::kTensor) tensors.push_back(tree.tensor);
+  for (const ReturnTree& element : tree.elements) walk(element, tensors);
+}
+
+bool is_nhwc(const nnapi::Model& model, const litert::OutputPort& port) {
+  if (port.shape || port.source == litert::OutputPort::Source::kConstant) return false;
+  const bool is_input = port.source == litert::OutputPort::Source::kInput;
+  return (is_input ? model.inputs : model.outputs)[port.index].nhwc;
+}
+
+// What kLitertRecord holds of a method.
+json record_of(const Conversion& conversion, const litert::SignatureModel& signature) {
+  const nnapi::Model& model = *signature.model;
+  json record = {{"key", signature.key}, {"metadata", to_json(metadata_of(conversion))}};
+  record["inputs"] = record["results"] = json::array();
+  for (size_t i = 0; i < model.inputs.size(); ++i) {
+    record["inputs"].push_back(
+        {{"argument", model.inputs[i].argument}, {"nhwc", model.inputs[i].nhwc && !signature.inputs[i].shape}});
+  }
+  std::vector<size_t> tensors;
+  walk(conversion.interface.return_tree, tensors);
+  for (const size_t number : tensors) {
+    const InterfaceOutput& output = conversion.interface.outputs[number];
+    record["results"].push_back({{"output", number},
+                                 {"nhwc", is_nhwc(model, signature.outputs[number])},
+                                 {"is_number", output.shape.has_value() && output.shape->empty()},
+                                 {"dtype", static_cast<int>(output.dtype)}});
+  }
+  return record;
+}
+
+}  // namespace
+
 litert::File make_litert_file(const std::vector<NamedConversion>& methods, bool keeps_uint8, Diagnostics& diagnostics) {
   std::vector<litert::SignatureModel> signatures;
+  json record = json::array();
   for (const auto& [method, conversion] : methods) {
     check_whole(method, *conversion);
+    check_layout(*conversion);
     signatures.push_back(signature_of(method == "forward" ? kForwardKey : method, *conversion));
+    record.push_back(record_of(*conversion, signatures.back()));
+    record.back()["method"] = method == "forward" ? "" : method;
   }
   litert::ConvertedFile result = litert::convert_model(signatures, {keeps_uint8});
   for (Warning& warning : result.warnings) diagnostics.warn(std::move(warning));
@@ -169,6 +231,7 @@ litert::File make_litert_file(const std::vector<NamedConversion>& methods, bool 
     for (Refusal& refusal : result.refusals) diagnostics.refusals.push_back(std::move(refusal));
     refuse_file(text);
   }
+  result.file.metadata.emplace_back(kLitertRecord, json_text(record, -1, true));
   return std::move(result.file);
 }
 

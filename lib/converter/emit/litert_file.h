@@ -11,6 +11,9 @@
 
 namespace nnapi_convert {
 
+// The name of the file's metadata that tell verify() how its tensors belong to forward's: a text in JSON.
+constexpr const char* kLitertRecord = "nnapi_convert";
+
 // A method and its conversion; the key of forward's signature is "serving_default", that of others their name.
 using NamedConversion = std::pair<std::string, const Conversion*>;
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <limits>
 #include <map>
 
@@ -26,6 +27,7 @@
 #include "lib/converter/load/packed_weights.h"
 #include "lib/converter/verify/accumulator.h"
 #include "lib/converter/verify/border_check.h"
+#include "lib/converter/verify/litert_runner.h"
 #include "lib/converter/verify/tolerance.h"
 #include "lib/converter/verify/verify_inputs.h"
 #include "lib/quantise/recorded_calibration.h"
@@ -250,8 +252,11 @@ std::vector<FedRange> fed_ranges_of(const std::vector<Values>& samples, const Me
   return result;
 }
 
+// Runs the converted model on the leaves of forward's arguments.
+using RunConverted = std::function<Tensors(const Values&)>;
+
 Verification verify_file(const VerifyRequest& request, LoadedModel& original, std::optional<LoadedModel>& reference,
-                         ConvertedFile& converted) {
+                         ConvertedFile& converted, const RunConverted& run_converted) {
   if (request.fp16 && !is_relaxed(converted)) refuse_half_precision(request);
   const HalfPrecision half_precision(request.fp16);
   const int count = request.samples.value_or(reference ? VerifyDefaults::kReferenceSamples : VerifyDefaults::kSamples);
@@ -270,7 +275,7 @@ Verification verify_file(const VerifyRequest& request, LoadedModel& original, st
     const Tensors expected =
         run(meaning ? *meaning : original.module, for_original, "the original", hint_for(request, converted.metadata));
     if (meaning) errors_of_original.add(expected, run_if_possible(original.module, for_original));
-    const Tensors found = run(converted.module, assemble(arguments, sample), "the converted model");
+    const Tensors found = run_converted(sample);
     check_same_outputs(expected, found);
     check_same_dtypes(expected, found);
     if (accumulators.size() < expected.size()) accumulators.resize(expected.size());
@@ -307,12 +312,38 @@ Verification verify_file(const VerifyRequest& request, LoadedModel& original, st
     return run(meaning ? *meaning : original.module,
                assemble(arguments, with_original_dtypes(sample, converted.metadata)), "the original");
   };
-  const auto run_converted = [&](const Values& sample) {
-    return run(converted.module, assemble(arguments, sample), "the converted model");
-  };
   check_at_borders(result, request, original, converted.metadata, samples[0],
                    {run_original, run_converted, result.tolerance});
   return result;
+}
+
+// Runs the module of the file on the host's NNAPI.
+Verification verify_module(const VerifyRequest& request, LoadedModel& original, std::optional<LoadedModel>& reference,
+                           ConvertedFile& converted) {
+  const ForwardArguments arguments = arguments_of(converted);
+  return verify_file(request, original, reference, converted, [&](const Values& sample) {
+    return run(converted.module, assemble(arguments, sample), "the converted model");
+  });
+}
+
+// Runs the file in LiteRT. The original's forward tells the arguments.
+Verification verify_litert(const VerifyRequest& request) {
+  if (request.fp16) throw ConvertError(ExitCode::kUsage, "--fp16: it is for NNAPI; LiteRT computes in float32 here");
+  LoadedModel original = load_method(request.original, request.method);
+  LitertRunner runner(request.converted, request.method);
+  ConvertedFile described;
+  described.metadata = runner.metadata();
+  described.runtime = Runtime::kShim;  // the weights keep their scales
+  std::optional<LoadedModel> reference;
+  if (!request.reference.empty()) reference = load_method(request.reference, request.method);
+  if (const auto pixels = recorded_pixels(described)) {
+    std::vector<InputSpec> none;
+    take_pixels(original, *pixels, none);
+    if (reference) take_pixels(*reference, *pixels, none);
+  }
+  described.module = original.module;
+  return verify_file(request, original, reference, described,
+                     [&runner](const Values& sample) { return runner.run(sample); });
 }
 
 // Each model of the package by itself: the shim has to take that one. Where data have quantised some, the inputs are
@@ -337,7 +368,7 @@ Verification verify_package(const VerifyRequest& request, LoadedModel& original,
     own.fp16 = request.fp16 && is_relaxed(converted);
     is_any_half = is_any_half || own.fp16;
     try {
-      variants.push_back({name, verify_file(own, original, reference, converted)});
+      variants.push_back({name, verify_module(own, original, reference, converted)});
     } catch (const ConvertError& error) {
       throw ConvertError(error.exit_code(), fmt::format("model {} ({}): {}", i + 1, name, error.what()));
     }
@@ -353,6 +384,7 @@ Verification verify_package(const VerifyRequest& request, LoadedModel& original,
 }  // namespace
 
 Verification verify(const VerifyRequest& request) {
+  if (is_litert(request.converted)) return verify_litert(request);
   load_host_library();
   LoadedModel original = load_method(request.original, request.method);
   ConvertedFile converted = read_converted_file(request.converted, request.method);
@@ -363,7 +395,7 @@ Verification verify(const VerifyRequest& request) {
     take_pixels(original, *pixels, none);
     if (reference) take_pixels(*reference, *pixels, none);
   }
-  return converted.variants.empty() ? verify_file(request, original, reference, converted)
+  return converted.variants.empty() ? verify_module(request, original, reference, converted)
                                     : verify_package(request, original, reference, converted);
 }
 

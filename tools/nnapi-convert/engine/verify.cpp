@@ -10,6 +10,7 @@
 #include "lib/converter/load/converted_file.h"
 #include "lib/converter/load/custom_operators.h"
 #include "lib/converter/report/report.h"
+#include "lib/converter/verify/litert_runner.h"
 #include "lib/converter/verify/operation_check.h"
 #include "tools/nnapi-convert/engine/functions.h"
 
@@ -50,8 +51,13 @@ int check_methods(const VerifyArguments& arguments, const std::vector<std::strin
 int verify_and_print(const VerifyArguments& arguments) {
   const bool is_json = arguments.format == "json";
   for (const std::string& path : arguments.torch_libraries) load_torch_library(path);
-  const std::vector<std::string> methods =
-      arguments.methods.empty() ? converted_method_names(arguments.request.converted) : arguments.methods;
+  const std::string& converted = arguments.request.converted;
+  const bool is_of_litert = is_litert(converted);
+  if (is_of_litert && arguments.per_op) {
+    throw ConvertError(ExitCode::kUsage, "--per-op: it is for NNAPI; verify the file that -o wrote");
+  }
+  std::vector<std::string> methods = arguments.methods;
+  if (methods.empty()) methods = is_of_litert ? litert_method_names(converted) : converted_method_names(converted);
   if (!methods.empty())
     return arguments.per_op ? check_methods(arguments, methods) : verify_methods(arguments, methods);
   if (arguments.per_op) return check_each_operation(arguments.request, is_json);

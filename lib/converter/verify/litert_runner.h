@@ -1,0 +1,37 @@
+// Runs a LiteRT file in LiteRT itself: npm's @litertjs/core under Node (docs/litert.md).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lib/converter/load/converted_file.h"
+#include "lib/converter/verify/verify_inputs.h"
+
+namespace nnapi_convert {
+
+// Whether the file begins as LiteRT's do.
+bool is_litert(const std::string& path);
+// The names of its methods; none for a file of one method.
+std::vector<std::string> litert_method_names(const std::string& path);
+
+class LitertRunner {
+ public:
+  // Throws ConvertError: kBadFile for a file that nnapi-convert didn't write or that is damaged, and where Node or the
+  // package is missing.
+  LitertRunner(const std::string& path, const std::string& method);
+  ~LitertRunner();
+  LitertRunner(const LitertRunner&) = delete;
+  LitertRunner& operator=(const LitertRunner&) = delete;
+
+  const Metadata& metadata() const;
+  // Returns forward's tensors for the leaves of its arguments. Throws ConvertError (kVerificationFailed) if LiteRT can't
+  // run the file; an operator that fails without an error of LiteRT's is such, too.
+  std::vector<at::Tensor> run(const Values& sample);
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace nnapi_convert

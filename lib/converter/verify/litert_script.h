@@ -1,0 +1,13 @@
+// tools/litert-runner/run.js within the program.
+#pragma once
+
+#include <vector>
+
+#include "lib/base/folder.h"
+
+namespace nnapi_convert {
+
+// Returns one file.
+const std::vector<FolderFile>& litert_script();
+
+}  // namespace nnapi_convert

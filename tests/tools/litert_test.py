@@ -1,0 +1,128 @@
+"""`--litert`: the file beside or without out.pt, what is refused, `check --litert`, `inspect`, and `verify` by LiteRT itself."""
+
+import json
+import unittest
+
+import jsonschema
+import torch
+from torch import nn
+
+import litert
+from cli import ROOT, CliTest, run
+
+
+class Small(nn.Module):
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.conv = nn.Conv2d(3, 8, 3, 2, 1)
+        self.head = nn.Linear(8, 5)
+
+    def forward(self, image):
+        return {"scores": self.head(torch.relu(self.conv(image)).mean([2, 3])), "image": torch.tanh(image)}
+
+
+class Detached(nn.Module):
+    """A step that stays on the CPU."""
+
+    def forward(self, x):
+        return torch.linalg.det(torch.tanh(x)) + torch.tanh(x)
+
+
+class LitertTest(CliTest):
+    def saved(self, module, *inputs, name="model.pt"):
+        path = self.folder / name
+        torch.jit.save(torch.jit.trace(module.eval(), inputs, strict=False), str(path))
+        return path
+
+    def small(self):
+        return self.saved(Small(), torch.rand(1, 3, 9, 9))
+
+    def convert(self, model, *options):
+        return run(model, "--nhwc", "--input", "1,3,9,9", *options, cwd=self.folder)
+
+
+class Files(LitertTest):
+    def test_both_files_and_one_alone(self):
+        model = self.small()
+        both = self.convert(model, "-o", "out.pt", "--litert", "out.tflite")
+        self.assertEqual(both.code, 0, both)
+        alone = self.convert(model, "--litert", "alone.tflite")
+        self.assertEqual(alone.code, 0, alone)
+        self.assertTrue((self.folder / "out.pt").exists())
+        bytes_of = (self.folder / "out.tflite").read_bytes()
+        self.assertEqual(bytes_of[4:8], b"TFL3")
+        self.assertEqual(bytes_of, (self.folder / "alone.tflite").read_bytes())
+
+    def test_inspect_names_arguments_and_results(self):
+        self.convert(self.small(), "--litert", "out.tflite")
+        shown = run("inspect", "out.tflite", "--format", "json", cwd=self.folder)
+        self.assertEqual(shown.code, 0, shown)
+        signature = json.loads(shown.stdout)["signatures"][0]
+        self.assertEqual([port["name"] for port in signature["inputs"]], ["image"])
+        self.assertEqual([port["name"] for port in signature["outputs"]], ["scores", "image"])
+        self.assertIn("CONV_2D version 1", run("inspect", "out.tflite", cwd=self.folder).stdout)
+
+    def test_check_says_whether(self):
+        checked = run("check", self.small(), "--nhwc", "--input", "1,3,9,9", "--litert", "--format", "json")
+        self.assertEqual(checked.code, 0, checked)
+        report = json.loads(checked.stdout)
+        jsonschema.validate(report, json.loads((ROOT / "schemas/check.schema.json").read_text()))
+        self.assertEqual(report["litert"]["runs"], True)
+        self.assertEqual(report["litert"]["operators"]["FULLY_CONNECTED"], 1)
+
+
+class Refused(LitertTest):
+    def refused(self, result, text, code=1):
+        self.assertEqual(result.code, code, result)
+        self.assertIn(text, result.stderr)
+        self.assertFalse((self.folder / "out.tflite").exists())
+        self.assertFalse((self.folder / "out.pt").exists())
+
+    def test_nchw_is_one_error(self):
+        result = run(self.small(), "--input", "1,3,9,9", "--litert", "out.tflite", "-o", "out.pt", cwd=self.folder)
+        self.refused(result, "add --nhwc")
+        self.assertEqual(result.stderr.count("NCHW; needed"), 1)
+        self.refused(run(self.small(), "--nchw", "--litert", "out.tflite", cwd=self.folder), "--nchw", 2)
+
+    def test_steps_on_the_cpu_are_refused_with_the_first(self):
+        model = self.saved(Detached(), torch.rand(3, 3))
+        result = run(model, "--input", "3,3", "--litert", "out.tflite", "-o", "out.pt", cwd=self.folder)
+        self.refused(result, "det")
+
+    def test_equal_paths_and_unwritable_ones(self):
+        model = self.small()
+        self.refused(self.convert(model, "-o", "out.pt", "--litert", "out.pt"), "--litert", 2)
+        self.refused(self.convert(model, "--litert", "none/out.tflite"), "none", 3)
+        self.refused(self.convert(model, "--litert", "model.pt"), "--litert", 2)
+        self.refused(self.convert(model), "--output or --litert is required", 2)
+        self.refused(self.convert(model, "-o", "out.pt", "--litert-uint8"), "--litert", 2)
+
+    def test_a_damaged_file_is_no_fault_of_the_program(self):
+        self.convert(self.small(), "--litert", "out.tflite")
+        whole = (self.folder / "out.tflite").read_bytes()
+        for size in (8, 100, len(whole) // 2):
+            (self.folder / "cut.tflite").write_bytes(whole[:size])
+            result = run("inspect", "cut.tflite", cwd=self.folder)
+            self.assertIn(result.code, (0, 3), result)
+
+
+@unittest.skipIf(litert.missing(), litert.missing())
+class InLitert(LitertTest):
+    def test_verify_runs_the_file(self):
+        self.convert(self.small(), "--litert", "out.tflite")
+        result = run("verify", "model.pt", "out.tflite", cwd=self.folder)
+        self.assertEqual(result.code, 0, result)
+        self.assertIn("passed", result.stdout)
+
+    def test_verify_finds_other_weights(self):
+        self.convert(self.small(), "--litert", "out.tflite")
+        other = Small()
+        with torch.no_grad():
+            other.head.weight[0] += 0.1
+        self.saved(other, torch.rand(1, 3, 9, 9), name="other.pt")
+        self.assertEqual(run("verify", "other.pt", "out.tflite", cwd=self.folder).code, 4)
+
+
+if __name__ == "__main__":
+    unittest.main()
