@@ -140,8 +140,9 @@ litert::ReadFile read_litert(const std::string& path) {
 }
 
 [[noreturn]] void fail_without_record(const std::string& path) {
-  throw ConvertError(ExitCode::kBadFile, path + ": not a LiteRT file that nnapi-convert wrote: its record is missing or "
-                                                "damaged");
+  throw ConvertError(ExitCode::kBadFile, path +
+                                             ": not a LiteRT file that nnapi-convert wrote: its record is missing or "
+                                             "damaged");
 }
 
 json records_of(const litert::ReadFile& file, const std::string& path) {

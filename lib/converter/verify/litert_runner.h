@@ -25,8 +25,8 @@ class LitertRunner {
   LitertRunner& operator=(const LitertRunner&) = delete;
 
   const Metadata& metadata() const;
-  // Returns forward's tensors for the leaves of its arguments. Throws ConvertError (kVerificationFailed) if LiteRT can't
-  // run the file; an operator that fails without an error of LiteRT's is such, too.
+  // Returns forward's tensors for the leaves of its arguments. Throws ConvertError (kVerificationFailed) if LiteRT
+  // can't run the file; an operator that fails without an error of LiteRT's is such, too.
   std::vector<at::Tensor> run(const Values& sample);
 
  private:
