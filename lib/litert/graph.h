@@ -9,7 +9,7 @@
 
 #include "lib/litert/buffer_pool.h"
 #include "lib/litert/file.h"
-#include "lib/litert/signature.h"
+#include "lib/litert/write_options.h"
 #include "lib/nnapi/model.h"
 
 namespace nnapi_convert::litert {

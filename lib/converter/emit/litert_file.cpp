@@ -13,7 +13,6 @@
 #include "lib/base/refusal_groups.h"
 #include "lib/format/operation_table.h"
 #include "lib/nnapi/signature.h"
-#include "lib/types/tensor_type.h"
 
 namespace nnapi_convert {
 namespace {

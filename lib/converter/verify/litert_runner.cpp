@@ -20,27 +20,11 @@
 #include "lib/litert/file_reader.h"
 
 namespace nnapi_convert {
-namespace {
-
 namespace fs = std::filesystem;
 using json = nlohmann::json;
 
-constexpr const char* kPackage = "node_modules/@litertjs/core";
-
-// The folder of npm's packages: the user's, or that of a build of this project.
-fs::path package_folder() {
-  if (const char* given = std::getenv("NNAPI_CONVERT_LITERT")) return given;
-  return fs::read_symlink("/proc/self/exe").parent_path().parent_path().parent_path() / "litert";
-}
-
-void check_packages() {
-  const fs::path folder = package_folder();
-  if (fs::exists(folder / kPackage)) return;
-  throw ConvertError(ExitCode::kBadFile,
-                     fmt::format("no LiteRT to run the file: {} is not in {}; needed: Node 20 and npm's @litertjs/core "
-                                 "(docs/litert.md); NNAPI_CONVERT_LITERT names the folder of its node_modules",
-                                 kPackage, folder.string()));
-}
+// Members of LitertRunner::Parts, which has linkage.
+namespace litert_node {
 
 // A folder that goes with the object.
 class TemporaryFolder {
@@ -65,10 +49,9 @@ class TemporaryFolder {
 // Node with the script: a line for a job, a line for its answer.
 class NodeProcess {
  public:
-  explicit NodeProcess(const fs::path& script) {
+  NodeProcess(const fs::path& script, const std::string& packages) {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) fail("no socket");
-    const std::string packages = package_folder().string();
     child_ = fork();
     if (child_ < 0) fail("no process");
     if (child_ == 0) {
@@ -132,6 +115,27 @@ class NodeProcess {
   std::string answer_;
 };
 
+}  // namespace litert_node
+
+namespace {
+
+constexpr const char* kPackage = "node_modules/@litertjs/core";
+
+// The folder of npm's packages: the user's, or that of a build of this project.
+fs::path package_folder() {
+  if (const char* given = std::getenv("NNAPI_CONVERT_LITERT")) return given;
+  return fs::read_symlink("/proc/self/exe").parent_path().parent_path().parent_path() / "litert";
+}
+
+void check_packages() {
+  const fs::path folder = package_folder();
+  if (fs::exists(folder / kPackage)) return;
+  throw ConvertError(ExitCode::kBadFile,
+                     fmt::format("no LiteRT to run the file: {} is not in {}; needed: Node 20 and npm's @litertjs/core "
+                                 "(docs/litert.md); NNAPI_CONVERT_LITERT names the folder of its node_modules",
+                                 kPackage, folder.string()));
+}
+
 litert::ReadFile read_litert(const std::string& path) {
   std::string problem;
   const std::optional<std::string> bytes = text_of_file(path, problem);
@@ -183,8 +187,8 @@ struct LitertRunner::Parts {
   litert::ReadFile file;
   json record;
   Metadata metadata;
-  TemporaryFolder folder;
-  std::unique_ptr<NodeProcess> node;
+  litert_node::TemporaryFolder folder;
+  std::unique_ptr<litert_node::NodeProcess> node;
 
   const litert::ReadSignature& signature() const {
     for (const litert::ReadSignature& each : file.signatures) {
@@ -234,7 +238,7 @@ LitertRunner::LitertRunner(const std::string& path, const std::string& method) :
   const FolderFile& script = litert_script().at(0);
   const fs::path file = parts_->folder.path() / script.name;
   std::ofstream(file) << script.text;
-  parts_->node = std::make_unique<NodeProcess>(file);
+  parts_->node = std::make_unique<litert_node::NodeProcess>(file, package_folder().string());
 }
 
 LitertRunner::~LitertRunner() = default;
@@ -253,6 +257,13 @@ std::vector<at::Tensor> LitertRunner::run(const Values& sample) {
   json files = {{"in", json::array()}, {"out", json::array()}};
   for (size_t i = 0; i < signature.inputs.size(); ++i) {
     const json& record = parts_->record.at("inputs").at(i);
+    if (!parts_->tensor(signature.inputs[i]).signature.empty()) {
+      throw ConvertError(
+          ExitCode::kBadFile,
+          fmt::format("{} has open sizes, which LiteRT under Node can't be given; to verify, convert with "
+                      "all sizes in --input",
+                      parts_->path));
+    }
     at::Tensor tensor = given.at(record.at("argument").get<size_t>());
     if (record.at("nhwc") && tensor.dim() == 4) tensor = tensor.permute({0, 2, 3, 1});
     tensor = in_file_type(tensor, parts_->tensor(signature.inputs[i])).contiguous();
