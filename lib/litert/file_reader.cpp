@@ -309,7 +309,7 @@ ReadFile read_file(std::string_view bytes, const std::string& path) {
 std::string to_text(const ReadFile& file) {
   std::string text = "LiteRT file";
   if (!file.description.empty()) text += " by " + file.description;
-  if (!file.least_runtime.empty()) text += ", for LiteRT " + file.least_runtime + " or later";
+  if (!file.least_runtime.empty()) text += ", min_runtime_version " + file.least_runtime;
   text += fmt::format("\nweights: {} bytes\n", file.constant_bytes);
   for (const ReadSignature& signature : file.signatures) {
     text += fmt::format("signature {} (subgraph {})\n", signature.key, signature.subgraph);

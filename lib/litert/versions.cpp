@@ -131,7 +131,8 @@ int32_t type_version(const Subgraph& subgraph, const Operator& each) {
   return 1;
 }
 
-// The release of TensorFlow that has an operator in this version, 2.MINOR; those of 1.x read as the first that matters.
+// The release of TensorFlow that has an operator in this version, 2.MINOR. No list of LiteRT's gives them all, and no
+// runtime reads the entry that they are for; they are known from its releases, and not tried.
 struct RuntimeRow {
   Builtin code;
   int32_t version, minor;

@@ -107,6 +107,24 @@ class Refused(LitertTest):
             self.assertIn(result.code, (0, 3), result)
 
 
+class WithoutLitert(LitertTest):
+    """Where LiteRT isn't installed, --verify says so."""
+
+    def convert_without(self, *options):
+        return run(self.small(), "--nhwc", "--input", "1,3,9,9", "--litert", "out.tflite", "--verify", *options,
+                   cwd=self.folder, env={"NNAPI_CONVERT_LITERT": str(self.folder / "none")})
+
+    def test_a_file_beside_another_is_warned_of(self):
+        result = self.convert_without("-o", "out.pt")
+        self.assertEqual(result.code, 0, result)
+        self.assertIn("--verify: out.tflite is not verified", result.stderr)
+
+    def test_a_file_alone_is_not_written(self):
+        result = self.convert_without()
+        self.assertNotEqual(result.code, 0, result)
+        self.assertFalse((self.folder / "out.tflite").exists())
+
+
 @unittest.skipIf(litert.missing(), litert.missing())
 class InLitert(LitertTest):
     def test_verify_runs_the_file(self):
@@ -114,6 +132,15 @@ class InLitert(LitertTest):
         result = run("verify", "model.pt", "out.tflite", cwd=self.folder)
         self.assertEqual(result.code, 0, result)
         self.assertIn("passed", result.stdout)
+
+    def test_a_conversion_verifies_its_litert_file(self):
+        model = self.small()
+        both = self.convert(model, "-o", "out.pt", "--litert", "out.tflite", "--verify")
+        self.assertEqual(both.code, 0, both)
+        self.assertEqual(both.stdout.count("passed ("), 2, both)
+        alone = self.convert(model, "--litert", "alone.tflite", "--verify")
+        self.assertEqual(alone.code, 0, alone)
+        self.assertEqual(alone.stdout.count("passed ("), 1, alone)
 
     def test_verify_finds_other_weights(self):
         self.convert(self.small(), "--litert", "out.tflite")

@@ -46,7 +46,8 @@ int run_convert(const Arguments& command_line) {
   add_convert_options(app, arguments);
   add_log_options(app);
   if (const auto code = parse_command_line(app, command_line, kConvertExitCodes)) return *code;
-  if (arguments.output.empty() && arguments.litert.empty()) {
+  arguments.has_output = app.count("--output") != 0;
+  if (!arguments.has_output && arguments.litert.empty()) {
     throw ConvertError(ExitCode::kUsage, "--output or --litert is required; see nnapi-convert --help");
   }
   read_parsed(app, arguments);

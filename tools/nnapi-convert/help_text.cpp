@@ -99,7 +99,9 @@ std::string usage(const CLI::App& app) {
     if (option->get_positional()) text += " " + option->get_name(true, false);
   }
   for (const CLI::Option* option : app.get_options()) {
-    if (option->get_positional() || !option->get_required()) continue;
+    // --output is needed but for the rare command that writes another file alone.
+    const bool is_needed = option->get_required() || option->check_lname("output");
+    if (option->get_positional() || !is_needed) continue;
     const bool is_short = !option->get_snames().empty();
     text +=
         (is_short ? " -" + option->get_snames()[0] : " --" + option->get_lnames()[0]) + " " + value_of(*option).name;

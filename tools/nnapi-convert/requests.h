@@ -20,6 +20,7 @@ struct ConvertArguments {
   std::vector<PackageRequest> package;  // of package_text; empty: one model
   int64_t min_api = 0;
   bool nchw = false, verify = false, no_self_check = false;
+  bool has_output = true;     // false: `litert` is written alone
   bool litert_uint8 = false;  // the LiteRT file keeps uint8 tensors
   std::optional<int> check_samples;
   bool has_target = false;  // the command line gives a feature level, an API level or a device

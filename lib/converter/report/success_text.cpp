@@ -92,9 +92,8 @@ std::string litert_success_text(const litert::File& file, const std::string& mod
                                 uint64_t bytes) {
   size_t operators = 0;
   for (const litert::Subgraph& subgraph : file.subgraphs) operators += subgraph.operators.size();
-  return fmt::format("{}: LiteRT {} or later, {}, {}; next: nnapi-convert verify {} {}\n", path,
-                     litert::least_runtime(file), counted(operators, "operator"), size_text(bytes), shell_word(model),
-                     shell_word(path));
+  return fmt::format("{}: LiteRT, {}, {}; next: nnapi-convert verify {} {}\n", path, counted(operators, "operator"),
+                     size_text(bytes), shell_word(model), shell_word(path));
 }
 
 }  // namespace nnapi_convert

@@ -178,7 +178,7 @@ void add_reports(PendingTexts& texts, const std::vector<std::string>& paths, con
 // The files of a successful run. They are renamed into their places together, when all of them are complete.
 struct Outputs {
   explicit Outputs(const ConvertArguments& arguments) {
-    if (!arguments.output.empty()) converted.emplace(arguments.output);
+    if (arguments.has_output) converted.emplace(arguments.output);
     if (!arguments.litert.empty()) litert.emplace(arguments.litert);
   }
 
@@ -262,6 +262,22 @@ std::string write_litert(const std::vector<NamedConversion>& methods, Outputs& o
   return litert_success_text(file, arguments.model, arguments.litert, bytes);
 }
 
+// With --verify, runs the LiteRT file in LiteRT. Where that isn't possible, such as without Node, a conversion of that
+// file alone fails, and another one warns: its own file is verified.
+std::optional<Verification> verify_litert_output(const Outputs& outputs, const ConvertArguments& arguments,
+                                                 const ConvertOptions& options, const Conversion& conversion,
+                                                 Diagnostics& diagnostics) {
+  if (!arguments.verify || !outputs.litert) return std::nullopt;
+  try {
+    return verify_output(arguments.model, sizes_for_verify(arguments, options), arguments.calibration,
+                         outputs.litert->path().string(), hold_back_of(conversion));
+  } catch (const ConvertError& error) {
+    if (!outputs.converted || error.exit_code() == ExitCode::kVerificationFailed) throw;
+    diagnostics.warn(fmt::format("--verify: {} is not verified: {}", arguments.litert, error.what()));
+    return std::nullopt;
+  }
+}
+
 WrittenFile written_file(const Outputs& outputs, const ConvertArguments& arguments) {
   WrittenFile file{arguments.model, arguments.output, std::filesystem::file_size(outputs.converted->path()),
                    arguments.verify};
@@ -312,9 +328,9 @@ int convert_methods_and_write(const ConvertArguments& arguments, LoadedModel loa
     methods.push_back({conversion.methods[i]});
     if (!losses.empty()) methods.back().target = to_json(losses[i]);
   }
-  if (arguments.verify && outputs.converted) {
+  if (arguments.verify) {
     progress.show("verify");
-    verify_methods(methods, arguments, converted);
+    verify_methods(methods, arguments, outputs.converted ? converted : outputs.litert->path().string());
   }
   progress.clear();
   log_warnings(findings.diagnostics);
@@ -372,7 +388,9 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
     verification = verify_output(arguments.model, sizes_for_verify(arguments, options), arguments.calibration,
                                  converted, hold_back_of(conversion));
   }
-  const bool is_verified = !verification || verification->passed;
+  const std::optional<Verification> of_litert =
+      verify_litert_output(outputs, arguments, options, conversion, diagnostics);
+  const bool is_verified = (!verification || verification->passed) && (!of_litert || of_litert->passed);
   if (original && is_verified) {
     outputs.cpu.emplace(arguments.options.emit_cpu);
     emit_cpu(*original, conversion, outputs.cpu->path().string());
@@ -384,6 +402,7 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
   log_parts(conversion);
   log_calibration(conversion, has_stdout(arguments.reports));
   if (verification) log_verification(*verification, has_stdout(arguments.reports));
+  if (of_litert) log_verification(*of_litert, has_stdout(arguments.reports), "LiteRT:\n");
   if (!arguments.reports.empty()) {
     add_reports(outputs.reports, arguments.reports,
                 with_loss(make_report(arguments.model, output_of(arguments), conversion, diagnostics, verification),
