@@ -335,10 +335,9 @@ std::vector<ConvertOption> convert_options() {
     if (option->get_lnames().empty()) continue;
     ConvertOption entry;
     entry.rule.name = option->get_lnames()[0];
-    if (entry.rule.name == "help" || entry.rule.name == "output" || entry.rule.name == "litert" ||
-        entry.rule.name == "report" || entry.rule.name == "dump-after") {
-      continue;
-    }
+    static const std::set<std::string> of_one_model = {"help",         "output", "litert",
+                                                       "litert-uint8", "report", "dump-after"};
+    if (of_one_model.count(entry.rule.name) != 0) continue;
     const bool is_emit_cpu = entry.rule.name == "emit-cpu";
     entry.rule.is_flag = option->get_expected_min() == 0 || is_emit_cpu;
     entry.rule.repeats = option->get_expected_max() > 1;
