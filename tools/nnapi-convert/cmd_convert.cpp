@@ -19,7 +19,6 @@ Examples:
   nnapi-convert model.pt --nhwc -o out.pt
   nnapi-convert model.pt --input 1,3,224,224 --nhwc --verify -o out.ptl
   nnapi-convert quantised.pt --nhwc --quant full -o out.pt
-  nnapi-convert model.pt --nhwc -o out.pt --litert out.tflite
 
 Subcommands (each has its own --help):
   batch    convert many models, and compare with an earlier run

@@ -22,7 +22,7 @@ const ExitCodes kInspectExitCodes = {{"0", "done"},
                                      {"3", "a file can't be read or is malformed, or the output can't be written"},
                                      {"70", "internal error"}};
 
-// The text of a LiteRT file, which needs no LibTorch; nothing for other files.
+// The text of a LiteRT file, which needs no LibTorch; nothing for other files, and for one without a model.
 std::optional<std::string> litert_text(const std::string& path, const std::string& format) {
   constexpr size_t kFirstBytes = 8;
   InputFile file(path);
@@ -37,6 +37,7 @@ std::optional<std::string> litert_text(const std::string& path, const std::strin
   const std::optional<std::string> all = text_of_file(path, problem);
   if (!all) throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}", path, problem));
   const litert::ReadFile read = litert::read_file(*all, path);
+  if (read.subgraphs.empty()) return std::nullopt;
   return format == "json" ? json_text(litert::to_json(read), 2) + "\n" : litert::to_text(read);
 }
 

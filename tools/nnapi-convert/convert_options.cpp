@@ -291,7 +291,8 @@ void add_convert_options(CLI::App& app, ConvertArguments& arguments) {
   app.add_option("-o,--output", arguments.output, "file to write; .ptl is for the lite interpreter")->type_name("OUT");
   app.add_option("--litert", arguments.litert, "write the model for LiteRT (.tflite), too, or alone")
       ->check(not_empty())
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->group(kResult);
   add_litert_options(app, arguments);
   add_model_options(app, arguments);
   add_calibration_options(app, arguments.calibration);
