@@ -50,9 +50,9 @@ int run_inspect(const Arguments& command_line) {
       "Shows what a converted file holds: its interface and its NNAPI operations.\n\n"
       "Examples:\n  nnapi-convert inspect out.pt\n  nnapi-convert inspect out.pt --format json\n"
       "  nnapi-convert inspect out.pt --format dot\n"
-      "  nnapi-convert inspect out.pt --format html\n  nnapi-convert inspect out.tflite",
+      "  nnapi-convert inspect out.pt --format html",
       "nnapi-convert inspect");
-  app.add_option("OUT", path, "a file that nnapi-convert wrote")->required();
+  app.add_option("OUT", path, "a file that nnapi-convert wrote, .tflite included")->required();
   app.add_option("--format", format, "how to show it")
       ->check(CLI::IsMember({"text", "json", "dot", "html"}))
       ->capture_default_str();
