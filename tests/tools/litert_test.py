@@ -121,7 +121,8 @@ class WithoutLitert(LitertTest):
 
     def test_a_file_alone_is_not_written(self):
         result = self.convert_without()
-        self.assertNotEqual(result.code, 0, result)
+        self.assertEqual(result.code, 3, result)
+        self.assertIn("no LiteRT to run the file", result.stderr)
         self.assertFalse((self.folder / "out.tflite").exists())
 
 
@@ -141,6 +142,19 @@ class InLitert(LitertTest):
         alone = self.convert(model, "--litert", "alone.tflite", "--verify")
         self.assertEqual(alone.code, 0, alone)
         self.assertEqual(alone.stdout.count("passed ("), 1, alone)
+
+    def test_a_damaged_record_is_named(self):
+        self.convert(self.small(), "--litert", "out.tflite")
+        whole = (self.folder / "out.tflite").read_bytes()
+        for right, wrong in ((b'"inputs":[{', b'"inputx":[{'), (b'"argument":0', b'"argument":7'),
+                             (b'"results"', b'"resultz"'), (b'"output":1', b'"output":9'), (b'"key"', b'"kex"'),
+                             (b'"method":""', b'"method":42')):
+            with self.subTest(wrong=wrong):
+                self.assertEqual(whole.count(right), 1)
+                (self.folder / "wrong.tflite").write_bytes(whole.replace(right, wrong))
+                result = run("verify", "model.pt", "wrong.tflite", cwd=self.folder)
+                self.assertEqual(result.code, 3, result)
+                self.assertEqual(len(result.stderr.splitlines()), 1, result)
 
     def test_verify_finds_other_weights(self):
         self.convert(self.small(), "--litert", "out.tflite")

@@ -184,7 +184,7 @@ void check_methods(const ConvertArguments& arguments) {
                      fmt::format("{}: it is for forward alone and can't be used with --method", refused));
 }
 
-// The files that LiteRT's writer can't make; `is_written`: the conversion writes, and doesn't only check.
+// Refuses what no LiteRT file can be made of.
 void check_litert(const CLI::App& app, const ConvertArguments& arguments) {
   const bool is_asked_for = app.count("--litert") > 0;
   if (arguments.litert_uint8 && !is_asked_for) {

@@ -17,6 +17,8 @@
 namespace nnapi_convert {
 namespace {
 
+using json = nlohmann::json;
+
 constexpr size_t kNnapiRank = 4;
 constexpr const char* kForwardKey = "serving_default";
 
@@ -171,12 +173,6 @@ std::string text_of(const std::vector<Refusal>& refusals) {
   for (const RefusalGroup& group : groups_of(refusals)) text += (text.empty() ? "" : "\n  ") + group.message();
   return text;
 }
-
-}  // namespace
-
-namespace {
-
-using json = nlohmann::json;
 
 // The tensors of a result, in the order of a walk through it.
 void walk(const ReturnTree& tree, std::vector<size_t>& tensors) {

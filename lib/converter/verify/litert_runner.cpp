@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -12,8 +13,10 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "lib/base/error.h"
+#include "lib/base/file.h"
 #include "lib/base/input_file.h"
 #include "lib/converter/emit/litert_file.h"
 #include "lib/converter/verify/litert_script.h"
@@ -25,26 +28,6 @@ using json = nlohmann::json;
 
 // Members of LitertRunner::Parts, which has linkage.
 namespace litert_node {
-
-// A folder that goes with the object.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (fs::temp_directory_path() / "nnapi-convert-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) throw ConvertError(ExitCode::kBadFile, "can't write " + pattern);
-    path_ = pattern;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 // Node with the script: a line for a job, a line for its answer.
 class NodeProcess {
@@ -67,8 +50,10 @@ class NodeProcess {
     end_ = ends[0];
   }
   ~NodeProcess() {
-    if (end_ >= 0) close(end_);  // it ends when its input does
-    if (child_ > 0) waitpid(child_, nullptr, 0);
+    if (end_ >= 0) close(end_);
+    if (child_ <= 0) return;
+    kill(child_, SIGKILL);  // it would end with its input, unless it hangs
+    waitpid(child_, nullptr, 0);
   }
   NodeProcess(const NodeProcess&) = delete;
   NodeProcess& operator=(const NodeProcess&) = delete;
@@ -82,6 +67,8 @@ class NodeProcess {
     }
     size_t end = answer_.find('\n');
     while (end == std::string::npos) {
+      pollfd wait = {end_, POLLIN, 0};
+      if (poll(&wait, 1, kMostSeconds * 1000) == 0) fail(fmt::format("no answer within {} s", kMostSeconds));
       char part[1 << 12];
       const ssize_t count = read(end_, part, sizeof part);
       if (count <= 0) fail(end_text());
@@ -96,6 +83,7 @@ class NodeProcess {
 
  private:
   static constexpr int kNotFound = 127;
+  static constexpr int kMostSeconds = 600;
 
   [[noreturn]] static void fail(const std::string& problem) {
     throw ConvertError(ExitCode::kVerificationFailed, "LiteRT under Node doesn't answer: " + problem);
@@ -131,7 +119,7 @@ void check_packages() {
   const fs::path folder = package_folder();
   if (fs::exists(folder / kPackage)) return;
   throw ConvertError(ExitCode::kBadFile,
-                     fmt::format("no LiteRT to run the file: {} is not in {}; needed: Node 20 and npm's @litertjs/core "
+                     fmt::format("no LiteRT to run the file: {} is not in {}; needed: Node 18 and npm's @litertjs/core "
                                  "(docs/litert.md); NNAPI_CONVERT_LITERT names the folder of its node_modules",
                                  kPackage, folder.string()));
 }
@@ -147,6 +135,20 @@ litert::ReadFile read_litert(const std::string& path) {
   throw ConvertError(ExitCode::kBadFile, path +
                                              ": not a LiteRT file that nnapi-convert wrote: its record is missing or "
                                              "damaged");
+}
+
+// Calls a function that reads the record, and names the record in place of what it stumbles on.
+template <typename Function>
+auto by_record(const std::string& path, Function function) {
+  try {
+    return function();
+  } catch (const json::exception&) {
+    fail_without_record(path);
+  } catch (const std::out_of_range&) {
+    fail_without_record(path);
+  } catch (const c10::Error&) {
+    fail_without_record(path);
+  }
 }
 
 json records_of(const litert::ReadFile& file, const std::string& path) {
@@ -187,7 +189,7 @@ struct LitertRunner::Parts {
   litert::ReadFile file;
   json record;
   Metadata metadata;
-  litert_node::TemporaryFolder folder;
+  StagingFolder folder{fs::temp_directory_path() / "litert", fs::temp_directory_path()};
   std::unique_ptr<litert_node::NodeProcess> node;
 
   const litert::ReadSignature& signature() const {
@@ -212,18 +214,20 @@ bool is_litert(const std::string& path) {
 }
 
 std::vector<std::string> litert_method_names(const std::string& path) {
-  std::vector<std::string> names;
-  for (const json& record : records_of(read_litert(path), path)) {
-    const std::string name = record.value("method", "");
-    if (!name.empty()) names.push_back(name);
-  }
-  return names;
+  return by_record(path, [&] {
+    std::vector<std::string> names;
+    for (const json& record : records_of(read_litert(path), path)) {
+      const std::string name = record.value("method", "");
+      if (!name.empty()) names.push_back(name);
+    }
+    return names;
+  });
 }
 
 LitertRunner::LitertRunner(const std::string& path, const std::string& method) : parts_(std::make_unique<Parts>()) {
   parts_->path = path;
   parts_->file = read_litert(path);
-  try {
+  by_record(path, [&] {
     for (const json& record : records_of(parts_->file, path)) {
       if (record.at("method") == method) parts_->record = record;
     }
@@ -231,9 +235,7 @@ LitertRunner::LitertRunner(const std::string& path, const std::string& method) :
       throw ConvertError(ExitCode::kUsage, fmt::format("{} has no method \"{}\"", path, method));
     }
     parts_->metadata = parse_metadata(parts_->record.at("metadata").get<std::string>());
-  } catch (const json::exception&) {
-    fail_without_record(path);
-  }
+  });
   check_packages();
   const FolderFile& script = litert_script().at(0);
   const fs::path file = parts_->folder.path() / script.name;
@@ -248,6 +250,10 @@ const Metadata& LitertRunner::metadata() const {
 }
 
 std::vector<at::Tensor> LitertRunner::run(const Values& sample) {
+  return by_record(parts_->path, [&] { return run_by_record(sample); });
+}
+
+std::vector<at::Tensor> LitertRunner::run_by_record(const Values& sample) {
   const litert::ReadSignature& signature = parts_->signature();
   std::vector<at::Tensor> given;
   for (const c10::IValue& value : sample) {

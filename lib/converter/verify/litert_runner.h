@@ -30,6 +30,8 @@ class LitertRunner {
   std::vector<at::Tensor> run(const Values& sample);
 
  private:
+  std::vector<at::Tensor> run_by_record(const Values& sample);
+
   struct Parts;
   std::unique_ptr<Parts> parts_;
 };

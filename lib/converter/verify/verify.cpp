@@ -29,6 +29,7 @@
 #include "lib/converter/verify/border_check.h"
 #include "lib/converter/verify/litert_runner.h"
 #include "lib/converter/verify/tolerance.h"
+#include "lib/converter/verify/verdict.h"
 #include "lib/converter/verify/verify_inputs.h"
 #include "lib/quantise/recorded_calibration.h"
 
@@ -136,62 +137,6 @@ struct Distance {
   }
   double rms() const { return std::sqrt(squares / count); }
 };
-
-// Of a quantised model. Where data quantised it, what is chosen, as by argmax, may be another one here and there.
-bool are_near(const Verification& result, double needed_snr) {
-  return std::all_of(result.outputs.begin(), result.outputs.end(), [&](const OutputComparison& output) {
-    const bool is_chosen = result.is_calibrated && output.is_integral;
-    return output.snr_db >= needed_snr || (is_chosen && output.top1 >= VerifyDefaults::kSameIntegers);
-  });
-}
-
-// What are_near() needs.
-std::string nearness(const Verification& result, const std::string& needed_snr) {
-  const bool has_integers = std::any_of(result.outputs.begin(), result.outputs.end(),
-                                        [](const OutputComparison& output) { return output.is_integral; });
-  return fmt::format("SNR of at least {} dB{}", needed_snr,
-                     result.is_calibrated && has_integers
-                         ? fmt::format(", or {:.0f}% of integers the same", 100 * VerifyDefaults::kSameIntegers)
-                         : "");
-}
-
-// Of a model quantised by data.
-void judge_calibrated(Verification& result, const VerifyRequest& request) {
-  using Defaults = VerifyDefaults;
-  const bool is_like_data = !request.inputs_file.empty();
-  const double expected = std::min(*result.calibrated_snr, Defaults::kMostCalibratedSnr) - Defaults::kCalibratedMargin;
-  const double needed = is_like_data ? std::max(expected, Defaults::kUnlikeSnr) : Defaults::kUnlikeSnr;
-  result.criterion = nearness(result, fmt::format("{:.1f}", needed));
-  result.criterion += is_like_data ? fmt::format(", calibration measured {:.1f} dB{}", *result.calibrated_snr,
-                                                 request.hold_back ? " on the same samples, which it held back" : "")
-                                   : "; the inputs were random, unlike the data of the calibration: give such with "
-                                     "--inputs to judge by more";
-  result.passed = are_near(result, needed);
-}
-
-void judge(Verification& result, const VerifyRequest& request) {
-  using Defaults = VerifyDefaults;
-  if (result.calibrated_snr && !request.tolerance) return judge_calibrated(result, request);
-  if (result.reference) {
-    const double ratio = result.is_per_channel ? Defaults::kMaxPerChannelRatio : Defaults::kMaxDistanceRatio;
-    result.criterion = fmt::format("NNAPI at most {} times as far from the float model as TorchScript{}", ratio,
-                                   result.is_per_channel ? ", whose weights are per channel" : "");
-    result.passed = result.reference->converted <= ratio * result.reference->original;
-    return;
-  }
-  const bool by_snr = result.is_quantized && !request.tolerance;
-  const double tolerance = result.tolerance;
-  result.criterion = by_snr ? nearness(result, fmt::format("{}", Defaults::kQuantizedSnr))
-                            : fmt::format("max error at most {:g} of the output's range", tolerance);
-  const bool is_rounded = std::any_of(result.outputs.begin(), result.outputs.end(),
-                                      [](const OutputComparison& output) { return output.rounding > 0; });
-  if (is_rounded && !by_snr) result.criterion += " and a step of the output's dtype";
-  const auto is_exact = [&](const OutputComparison& output) {
-    return output.relative_error <= tolerance + output.rounding;
-  };
-  result.passed = by_snr ? are_near(result, Defaults::kQuantizedSnr)
-                         : std::all_of(result.outputs.begin(), result.outputs.end(), is_exact);
-}
 
 // Numbers at the borders of float32 are beyond float16's.
 void check_at_borders(Verification& result, const VerifyRequest& request, const LoadedModel& original,
@@ -317,6 +262,15 @@ Verification verify_file(const VerifyRequest& request, LoadedModel& original, st
   return result;
 }
 
+// Makes the models that are compared take pixels where the file does.
+void take_recorded_pixels(const ConvertedFile& file, LoadedModel& original, std::optional<LoadedModel>& reference) {
+  const auto pixels = recorded_pixels(file);
+  if (!pixels) return;
+  std::vector<InputSpec> none;
+  take_pixels(original, *pixels, none);
+  if (reference) take_pixels(*reference, *pixels, none);
+}
+
 // Runs the module of the file on the host's NNAPI.
 Verification verify_module(const VerifyRequest& request, LoadedModel& original, std::optional<LoadedModel>& reference,
                            ConvertedFile& converted) {
@@ -336,11 +290,7 @@ Verification verify_litert(const VerifyRequest& request) {
   described.runtime = Runtime::kShim;  // the weights keep their scales
   std::optional<LoadedModel> reference;
   if (!request.reference.empty()) reference = load_method(request.reference, request.method);
-  if (const auto pixels = recorded_pixels(described)) {
-    std::vector<InputSpec> none;
-    take_pixels(original, *pixels, none);
-    if (reference) take_pixels(*reference, *pixels, none);
-  }
+  take_recorded_pixels(described, original, reference);
   described.module = original.module;
   return verify_file(request, original, reference, described,
                      [&runner](const Values& sample) { return runner.run(sample); });
@@ -390,67 +340,9 @@ Verification verify(const VerifyRequest& request) {
   ConvertedFile converted = read_converted_file(request.converted, request.method);
   std::optional<LoadedModel> reference;
   if (!request.reference.empty()) reference = load_method(request.reference, request.method);
-  if (const auto pixels = recorded_pixels(converted)) {
-    std::vector<InputSpec> none;
-    take_pixels(original, *pixels, none);
-    if (reference) take_pixels(*reference, *pixels, none);
-  }
+  take_recorded_pixels(converted, original, reference);
   return converted.variants.empty() ? verify_module(request, original, reference, converted)
                                     : verify_package(request, original, reference, converted);
-}
-
-namespace {
-
-std::string verdict(const Verification& verification) {
-  if (!verification.passed) return "FAILED";
-  return verification.borders.empty() ? "passed" : "passed but for the border values above";
-}
-
-}  // namespace
-
-std::string to_text(const Verification& verification) {
-  if (!verification.variants.empty()) {
-    std::string all;
-    for (size_t i = 0; i < verification.variants.size(); ++i) {
-      const VariantVerification& variant = verification.variants[i];
-      all += fmt::format("model {} ({})\n{}", i + 1, variant.name, to_text(variant.result));
-    }
-    return all;
-  }
-  std::string text = fmt::format("{:<8} {:<18} {:<8} {:>11} {:>11} {:>9} {:>7} {:>7}\n", "output", "shape", "dtype",
-                                 "max error", "of range", "SNR dB", "top-1", "quanta");
-  for (size_t i = 0; i < verification.outputs.size(); ++i) {
-    const OutputComparison& output = verification.outputs[i];
-    text += fmt::format("{:<8} {:<18} {:<8} {:>11.3g} {:>11.3g} {:>9.1f} {:>6.1f}% {:>7}\n", i, output.shape,
-                        output.dtype, output.max_error, output.relative_error, output.snr_db, 100 * output.top1,
-                        output.quanta ? fmt::format("{:.1f}", *output.quanta) : "-");
-  }
-  for (size_t i = 0; i < verification.outputs.size(); ++i) {
-    if (verification.outputs[i].is_constant) {
-      text += fmt::format("warning: output {} is the same everywhere: this compares nothing\n", i);
-    } else if (verification.outputs[i].ignores_input) {
-      text += fmt::format(
-          "warning: output {} hardly depends on the input: this compares little; are the weights trained?\n", i);
-    }
-  }
-  if (verification.reference) {
-    text += fmt::format("distance from the float model (RMS): TorchScript {:.4g}, NNAPI {:.4g}, ratio {:.3f}\n",
-                        verification.reference->original, verification.reference->converted,
-                        verification.reference->ratio());
-  }
-  if (verification.is_of_meaning) {
-    text += fmt::format("compared with the float model that the original stands for; the original itself {}\n",
-                        verification.original
-                            ? fmt::format("is {:.3g} of the range from it (SNR {:.1f} dB)",
-                                          verification.original->relative_error, verification.original->snr_db)
-                            : "can't run here");
-  }
-  for (const FedRange& input : verification.fed) text += to_text(input);
-  for (const BorderFinding& finding : verification.borders) {
-    text += fmt::format("{}{}: {}\n", finding.is_fault ? "" : "warning: ", finding.sample, finding.problem);
-  }
-  return text + fmt::format("{} ({}; needed: {})\n", verdict(verification), counted(verification.samples, "sample"),
-                            verification.criterion);
 }
 
 }  // namespace nnapi_convert

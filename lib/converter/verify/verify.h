@@ -2,8 +2,6 @@
 // converted form runs through stock PyTorch's NNAPI loader on the host's NNAPI (libneuralnetworks.so).
 #pragma once
 
-#include <string>
-
 #include "lib/base/host_library.h"
 #include "lib/converter/verify/verification.h"
 #include "lib/converter/verify/verify_request.h"
@@ -12,8 +10,5 @@ namespace nnapi_convert {
 
 // Throws ConvertError: kBadFile for files that can't be read, kVerificationFailed if a model fails to run.
 Verification verify(const VerifyRequest& request);
-
-// Returns a table for the terminal.
-std::string to_text(const Verification& verification);
 
 }  // namespace nnapi_convert

@@ -1,10 +1,8 @@
 // Runs a conversion: converts, verifies, reports, and renames the files into their places.
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <iostream>
 #include <optional>
@@ -26,73 +24,15 @@
 #include "lib/converter/report/report_page.h"
 #include "lib/converter/report/success_text.h"
 #include "lib/converter/report/target_loss.h"
+#include "lib/converter/verify/verdict.h"
 #include "lib/converter/verify/verify.h"
 #include "lib/quantise/quantise_plan.h"
 #include "tools/nnapi-convert/engine/functions.h"
 #include "tools/nnapi-convert/engine/package.h"
+#include "tools/nnapi-convert/engine/progress.h"
 
 namespace nnapi_convert {
 namespace {
-
-bool is_quiet() {
-  return !spdlog::should_log(spdlog::level::warn);
-}
-
-// Shows the stage on one line of a terminal, and wipes the line at the end. Elsewhere parts of a stage that takes long
-// are shown now and then, each on a line of its own.
-class Progress {
- public:
-  Progress() : is_shown_(isatty(STDERR_FILENO) != 0 && !is_quiet()), shows_lines_(!is_shown_ && !is_quiet()) {}
-  ~Progress() { clear(); }
-
-  void show(const std::string& stage) {
-    static const size_t total = conversion_stages().size() + 2;  // load, write
-    if (!is_shown_) return;
-    ++done_;
-    std::cerr << fmt::format("\r\033[K[{:<{}}] {}", std::string(std::min(done_, total), '#'), total, stage)
-              << std::flush;
-  }
-  // How far a stage is. The rest takes as long as what was done so far took for as much.
-  void show_part(const std::string& what, size_t done, size_t all) {
-    constexpr std::chrono::seconds kBetweenLines(10);
-    if (!is_shown_ && !shows_lines_) return;
-    const Clock::time_point now = Clock::now();
-    if (what != part_) {
-      part_ = what;
-      begin_ = now;
-      first_done_ = done;
-    }
-    const std::string text = part_text(done, all, std::chrono::duration<double>(now - begin_).count());
-    if (is_shown_) {
-      std::cerr << "\r\033[K" << text << std::flush;
-      ++done_;
-    } else if (now - last_line_ >= kBetweenLines) {
-      std::cerr << "nnapi-convert: " << text << std::endl;
-      last_line_ = now;
-    }
-  }
-  void clear() {
-    if (is_shown_ && done_ > 0) std::cerr << "\r\033[K" << std::flush;
-    done_ = 0;
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-
-  std::string part_text(size_t done, size_t all, double seconds) const {
-    constexpr double kMinute = 60;
-    std::string text = fmt::format("{} {} %", part_, all == 0 ? 100 : 100 * std::min(done, all) / all);
-    if (done <= first_done_ || done >= all) return text;
-    const double left = seconds / static_cast<double>(done - first_done_) * static_cast<double>(all - done);
-    return text + (left < 2 * kMinute ? fmt::format(", about {:.0f} s left", left)
-                                      : fmt::format(", about {:.0f} min left", left / kMinute));
-  }
-
-  bool is_shown_, shows_lines_;
-  size_t done_ = 0, first_done_ = 0;  // the part's first call said so many
-  std::string part_;
-  Clock::time_point begin_, last_line_ = Clock::now();
-};
 
 bool has_stdout(const std::vector<std::string>& reports) {
   return std::any_of(reports.begin(), reports.end(), is_standard_output);

@@ -1,5 +1,6 @@
 // `verify`: original and result on the same inputs.
 #include "lib/converter/verify/verify.h"
+#include "lib/converter/verify/verdict.h"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,60 @@
+#include "tools/nnapi-convert/engine/progress.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+
+#include "tools/nnapi-convert/requests.h"
+
+namespace nnapi_convert {
+
+bool is_quiet() {
+  return !spdlog::should_log(spdlog::level::warn);
+}
+
+Progress::Progress() : is_shown_(isatty(STDERR_FILENO) != 0 && !is_quiet()), shows_lines_(!is_shown_ && !is_quiet()) {}
+
+void Progress::show(const std::string& stage) {
+  static const size_t total = conversion_stages().size() + 2;  // load, write
+  if (!is_shown_) return;
+  ++done_;
+  std::cerr << fmt::format("\r\033[K[{:<{}}] {}", std::string(std::min(done_, total), '#'), total, stage) << std::flush;
+}
+
+void Progress::show_part(const std::string& what, size_t done, size_t all) {
+  constexpr std::chrono::seconds kBetweenLines(10);
+  if (!is_shown_ && !shows_lines_) return;
+  const Clock::time_point now = Clock::now();
+  if (what != part_) {
+    part_ = what;
+    begin_ = now;
+    first_done_ = done;
+  }
+  const std::string text = part_text(done, all, std::chrono::duration<double>(now - begin_).count());
+  if (is_shown_) {
+    std::cerr << "\r\033[K" << text << std::flush;
+    ++done_;
+  } else if (now - last_line_ >= kBetweenLines) {
+    std::cerr << "nnapi-convert: " << text << std::endl;
+    last_line_ = now;
+  }
+}
+
+void Progress::clear() {
+  if (is_shown_ && done_ > 0) std::cerr << "\r\033[K" << std::flush;
+  done_ = 0;
+}
+
+std::string Progress::part_text(size_t done, size_t all, double seconds) const {
+  constexpr double kMinute = 60;
+  std::string text = fmt::format("{} {} %", part_, all == 0 ? 100 : 100 * std::min(done, all) / all);
+  if (done <= first_done_ || done >= all) return text;
+  const double left = seconds / static_cast<double>(done - first_done_) * static_cast<double>(all - done);
+  return text + (left < 2 * kMinute ? fmt::format(", about {:.0f} s left", left)
+                                    : fmt::format(", about {:.0f} min left", left / kMinute));
+}
+
+}  // namespace nnapi_convert
