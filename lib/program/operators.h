@@ -1,0 +1,62 @@
+// The closed list of operators that programs may call. Each is a small function that computes what PyTorch's operator
+// of the same schema computes on the CPU.
+#pragma once
+
+#include <cstdint>
+
+#include "lib/program/tensor.h"
+#include "lib/program/value.h"
+
+namespace nnapi_shim::program {
+
+// What a call works with. Not for several threads at once.
+struct Context {
+  Pool pool;
+  // The reason of the first failure; empty: none. For people: what was found, and what is needed.
+  char failure[384] = "";
+
+  // Keep the reason and return false, so that operators can return it.
+  [[gnu::format(printf, 2, 3)]] bool fail(const char* format, ...);
+  bool fail_memory();
+};
+
+// The arguments of one operator, in its schema's order. The number of inputs and outputs is checked before; kinds of
+// values are not.
+struct Call {
+  Context& context;
+  const Value* const* inputs;
+  uint32_t input_count;
+  Value* outputs;  // None at first
+  uint32_t output_count;
+
+  const Value& input(uint32_t number) const { return *inputs[number]; }
+};
+
+struct OperatorRow {
+  const char* name;  // of the schema with its overload: "aten::add.Tensor"
+  uint8_t inputs;    // how many arguments the schema has; kAny: any number
+  uint8_t outputs;
+  bool (*run)(Call& call);  // false: it has called Context::fail()
+};
+constexpr uint8_t kAny = 255;
+
+// Returns null for an operator that is not in the list.
+const OperatorRow* find_operator(const char* name, size_t length);
+
+// Each file of operators has a table of rows, named in tables.inc.
+struct OperatorTable {
+  const OperatorRow* rows;
+  size_t count;
+};
+
+// Readers of arguments: each fails with the argument's number if the value is of another kind.
+bool tensor_at(Call& call, uint32_t number, Tensor** tensor);
+bool int_at(Call& call, uint32_t number, int64_t* value);
+bool bool_at(Call& call, uint32_t number, bool* value);
+bool number_at(Call& call, uint32_t number, double* value);  // of an int, a float or a bool
+// Of a list or tuple of ints, or one int: at most `most`. `count` is set.
+bool ints_at(Call& call, uint32_t number, uint32_t most, int64_t* values, uint32_t* count);
+// A dtype as an int, or None: then `otherwise`.
+bool dtype_at(Call& call, uint32_t number, ScalarType otherwise, ScalarType* dtype);
+
+}  // namespace nnapi_shim::program

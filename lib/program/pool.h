@@ -1,0 +1,32 @@
+// Memory of a call: what is freed is kept by its size and given out again, so that calls that repeat their sizes
+// allocate nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace nnapi_shim::program {
+
+// Not for several threads at once.
+class Pool {
+ public:
+  Pool() = default;
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+  ~Pool();  // all that was taken has been given back
+
+  // Returns memory aligned to 64 bytes, or null if there is none. The content is undefined.
+  void* take(size_t bytes);
+  void give_back(void* memory);
+
+  size_t bytes_in_use() const { return in_use_; }
+  size_t bytes_reserved() const { return reserved_; }  // with what is kept for later
+
+ private:
+  struct Header;  // in front of each block, 64 bytes
+  static constexpr size_t kClasses = 256;
+  Header* free_[kClasses] = {};
+  size_t in_use_ = 0, reserved_ = 0;
+};
+
+}  // namespace nnapi_shim::program
