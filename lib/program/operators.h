@@ -2,6 +2,7 @@
 // of the same schema computes on the CPU.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "lib/program/tensor.h"
@@ -33,21 +34,29 @@ struct Call {
 };
 
 struct OperatorRow {
-  const char* name;  // of the schema with its overload: "aten::add.Tensor"
-  uint8_t inputs;    // how many arguments the schema has; kAny: any number
+  // Of the schema with its overload: "aten::add.Tensor". Overloads that one function computes, as it looks at the kinds
+  // of its arguments, share a row: "aten::add.,int,float" is aten::add, aten::add.int and aten::add.float.
+  const char* name;
+  uint8_t inputs;  // how many arguments the schema has; kAny: any number
   uint8_t outputs;
   bool (*run)(Call& call);  // false: it has called Context::fail()
 };
 constexpr uint8_t kAny = 255;
 
-// Returns null for an operator that is not in the list.
+// Returns null for an operator that is not in the list. For use when programs are opened: it searches all rows.
 const OperatorRow* find_operator(const char* name, size_t length);
 
-// Each file of operators has a table of rows, named in tables.inc.
+// Each file of operators has a table of rows, named in tables.inc:
+//   const OperatorTable scalar_operators = {kRows, std::size(kRows)};
 struct OperatorTable {
   const OperatorRow* rows;
   size_t count;
 };
+#define PROGRAM_OPERATOR_TABLE(name) extern const OperatorTable name;
+#include "lib/program/tables.inc"
+#undef PROGRAM_OPERATOR_TABLE
+
+const char* kind_name(const Value& value);  // "a list", for messages
 
 // Readers of arguments: each fails with the argument's number if the value is of another kind.
 bool tensor_at(Call& call, uint32_t number, Tensor** tensor);

@@ -13,9 +13,9 @@ class Pool {
   Pool() = default;
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
-  ~Pool();  // all that was taken has been given back
+  ~Pool();  // frees also what was not given back
 
-  // Returns memory aligned to 64 bytes, or null if there is none. The content is undefined.
+  // Returns memory aligned to 64 bytes, or null if there is none, even without what is kept. The content is undefined.
   void* take(size_t bytes);
   void give_back(void* memory);
 
@@ -25,7 +25,13 @@ class Pool {
  private:
   struct Header;  // in front of each block, 64 bytes
   static constexpr size_t kClasses = 256;
+
+  Header* make(size_t number, size_t capacity);
+  void drop(Header* block);
+  void drop_free();
+
   Header* free_[kClasses] = {};
+  Header* all_ = nullptr;
   size_t in_use_ = 0, reserved_ = 0;
 };
 

@@ -1,0 +1,96 @@
+#include "lib/program/value.h"
+
+#include <cstring>
+#include <new>
+
+#include "lib/program/tensor.h"
+
+namespace nnapi_shim::program {
+namespace {
+
+constexpr uint32_t kLeastCapacity = 4;
+
+// Drops a reference. Returns the object if it was the last one.
+Object* drop(Value& value) {
+  Object* object = value.tag() >= Tag::kString ? value.object() : nullptr;
+  if (object == nullptr || object->pool == nullptr) return nullptr;
+  if (object->references > 1) {
+    --object->references;
+    object = nullptr;
+  }
+  new (&value) Value();
+  return object;
+}
+
+}  // namespace
+
+// Objects that wait for their end are chained through their `pool`, which is the same for all.
+void destroy(Object* object) {
+  Pool* const pool = object->pool;
+  const auto next_of = [](Object* waiting) -> Object*& { return *reinterpret_cast<Object**>(&waiting->pool); };
+  next_of(object) = nullptr;
+  while (object != nullptr) {
+    Object* const current = object;
+    object = next_of(current);
+    if (current->tag == Tag::kTensor) {
+      release(reinterpret_cast<Tensor*>(current)->storage);
+    } else if (current->tag != Tag::kString) {
+      auto* sequence = reinterpret_cast<Sequence*>(current);
+      for (uint32_t i = 0; i < sequence->count; ++i) {
+        Object* dead = drop(sequence->values[i]);
+        if (dead == nullptr) continue;
+        next_of(dead) = object;
+        object = dead;
+      }
+      pool->give_back(sequence->values);
+    }
+    pool->give_back(current);
+  }
+}
+
+String* make_string(Pool& pool, const char* text, size_t length) {
+  if (length > UINT32_MAX - 1 - sizeof(String)) return nullptr;
+  void* memory = pool.take(sizeof(String) + length + 1);
+  if (memory == nullptr) return nullptr;
+  auto* string = new (memory) String{{&pool, 1, Tag::kString}, static_cast<uint32_t>(length)};
+  auto* bytes = reinterpret_cast<char*>(string + 1);
+  if (length > 0 && text != nullptr) std::memcpy(bytes, text, length);
+  bytes[length] = '\0';
+  return string;
+}
+
+Sequence* make_sequence(Pool& pool, Tag tag, uint32_t count) {
+  Value* values = nullptr;
+  if (count > 0) {
+    if (count > SIZE_MAX / sizeof(Value)) return nullptr;
+    values = static_cast<Value*>(pool.take(count * sizeof(Value)));
+    if (values == nullptr) return nullptr;
+    for (uint32_t i = 0; i < count; ++i) new (&values[i]) Value();
+  }
+  void* memory = pool.take(sizeof(Sequence));
+  if (memory == nullptr) {
+    pool.give_back(values);
+    return nullptr;
+  }
+  return new (memory) Sequence{{&pool, 1, tag}, count, count, values};
+}
+
+bool append(Sequence& sequence, Value value) {
+  if (sequence.count == sequence.capacity) {
+    Pool* const pool = sequence.head.pool;
+    if (pool == nullptr || sequence.count > UINT32_MAX / 2) return false;
+    const uint32_t capacity = sequence.count == 0 ? kLeastCapacity : 2 * sequence.count;
+    if (capacity > SIZE_MAX / sizeof(Value)) return false;
+    auto* values = static_cast<Value*>(pool->take(capacity * sizeof(Value)));
+    if (values == nullptr) return false;
+    if (sequence.count > 0) std::memcpy(static_cast<void*>(values), sequence.values, sequence.count * sizeof(Value));
+    pool->give_back(sequence.values);
+    sequence.values = values;
+    sequence.capacity = capacity;
+  }
+  new (&sequence.values[sequence.count]) Value(std::move(value));
+  ++sequence.count;
+  return true;
+}
+
+}  // namespace nnapi_shim::program
