@@ -1,0 +1,93 @@
+// What operators on tensors ask of their arguments: axes, lists of tensors, dtypes of results, broadcasting.
+#pragma once
+
+#include <cstdint>
+
+#include "lib/program/elements.h"
+#include "lib/program/operators.h"
+
+namespace nnapi_shim::program {
+
+// None is `otherwise`.
+bool optional_int_at(Call& call, uint32_t number, int64_t otherwise, int64_t* value);
+bool optional_number_at(Call& call, uint32_t number, double otherwise, double* value);
+bool optional_bool_at(Call& call, uint32_t number, bool otherwise, bool* value);
+bool optional_tensor_at(Call& call, uint32_t number, Tensor** tensor);  // null for None
+// The text of a string, or null for None.
+bool optional_text_at(Call& call, uint32_t number, const char** text);
+// A list or tuple whose elements are all tensors (or None, if that is allowed).
+bool tensors_at(Call& call, uint32_t number, bool may_be_none, const Sequence** list);
+// Floats of a list or tuple of exactly `count` numbers.
+bool numbers_at(Call& call, uint32_t number, uint32_t count, double* values);
+
+// An axis of a tensor of `rank` axes, counted from the end if below 0. Rank 0 counts as 1.
+bool wrap_axis(Call& call, int64_t axis, uint32_t rank, uint32_t* result);
+bool axis_at(Call& call, uint32_t number, uint32_t rank, uint32_t* axis);
+// Sets chosen[axis]; None and an empty list choose all.
+bool axes_at(Call& call, uint32_t number, uint32_t rank, bool* chosen);
+
+// Keeps what was made as output; fails if it is null, for want of memory.
+bool give(Call& call, uint32_t number, Tensor* made);
+bool give_argument(Call& call, uint32_t number);  // as the first output
+// A tensor of one number.
+bool give_int(Call& call, uint32_t output, int64_t value);
+// Fails for constants, the caller's inputs, and elements that share memory.
+bool need_writable(Call& call, const Tensor& tensor);
+bool need_same_sizes(Call& call, const Tensor& a, const Tensor& b);
+bool need_floating(Call& call, const Tensor& tensor);
+
+ScalarType promote_types(ScalarType a, ScalarType b);
+bool is_number(const Value& value);  // bool, int, float
+ScalarType number_type(const Value& value);  // bool, int64, float64
+double number_of(const Value& value);
+int64_t integer_of(const Value& value);
+
+// The dtype of a result: tensors with axes count before tensors without, and these before numbers.
+class Promotion {
+ public:
+  void add(const Tensor& tensor);
+  void add_number(const Value& value);
+  ScalarType result() const;
+
+ private:
+  void add(uint32_t level, ScalarType dtype);
+  bool has_[3] = {};
+  ScalarType dtypes_[3] = {};
+};
+
+// Another dtype's copy, or another reference of the same tensor. Null if memory is short.
+Tensor* converted_tensor(Pool& pool, Tensor& tensor, ScalarType dtype);
+
+// Widens the sizes by the tensor's. Fails for sizes that don't fit.
+bool broadcast(Call& call, const Tensor& tensor, uint32_t* rank, int64_t* sizes);
+// A view of `tensor` with these sizes, with stride 0 where it is repeated. Null if memory is short. The caller has
+// checked the sizes by broadcast().
+Tensor* make_expanded(Pool& pool, const Tensor& tensor, uint32_t rank, const int64_t* sizes);
+// A new tensor for elements of these sizes, in the memory order of `like` if that is channels_last and of these sizes.
+Tensor* make_tensor_like(Pool& pool, ScalarType dtype, uint32_t rank, const int64_t* sizes, const Tensor& like);
+
+// A tensor or number as an operand of a kernel.
+class Operand {
+ public:
+  Operand() = default;
+  Operand(const Operand&) = delete;
+  Operand& operator=(const Operand&) = delete;
+  bool read(Call& call, uint32_t number);
+  void set(const Value& value);  // a tensor or number
+  void add_to(Promotion& promotion) const;
+  // Gives elements that are not exact in the dtype their value in it. False if memory is short.
+  bool round_to(Pool& pool, ScalarType dtype);
+  const Tensor& tensor() const { return *tensor_; }
+  bool is_number() const { return is_number_; }
+
+ private:
+  const Value* value_ = nullptr;
+  const Tensor* tensor_ = nullptr;
+  bool is_number_ = false;
+  Value rounded_;
+  Tensor one_;  // of one element, in bits_
+  Storage storage_;
+  uint64_t bits_ = 0;
+};
+
+}  // namespace nnapi_shim::program
