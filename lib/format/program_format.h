@@ -103,6 +103,9 @@ enum class Opcode : uint32_t {
   kUnpack = 11,    // an operand (a list or tuple), count, a register for each element; an error for another length
   kRaise = 12,     // an operand: the message (a string)
   kDrop = 13,      // count, registers that are not read any more
+  // segment, counts of arguments, inputs and outputs; operands, registers. The inputs and outputs are in NNAPI's own
+  // form, and row-major; of the arguments only the sizes count.
+  kRawSegment = 14,
 };
 
 constexpr uint32_t kMostRegisters = 1u << 20;
