@@ -11,6 +11,9 @@
 
 namespace nnapi_convert::program_format {
 
+// The record's name in the archive's root folder.
+constexpr const char* kRecord = "extra/nnapi_shim.program";
+
 constexpr uint32_t kMagic = 0x52504e4e;  // "NNPR"
 constexpr uint32_t kVersion = 1;
 
