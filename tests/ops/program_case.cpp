@@ -10,7 +10,6 @@
 #include "lib/program/interpreter.h"
 #include "lib/program/program.h"
 #include "tests/ops/case_module.h"
-#include "tests/ops/compare.h"
 
 namespace nnapi_convert {
 namespace {
@@ -20,8 +19,10 @@ namespace program = nnapi_shim::program;
 // Rounding: two units in the last place of the largest number, and what sums in another order differ by.
 constexpr double kRelative = 1e-6;
 
-struct NoSegments : program::SegmentRunner {
-  bool run(const program::SegmentCall&) override { return false; }
+struct NoSegments final : program::SegmentRunner {
+  bool run_segment(uint32_t, program::Context& context, const program::Value* const*, program::Value*) override {
+    return context.fail("there is no segment");
+  }
 };
 
 program::Value to_value(program::Context& context, const at::Tensor& tensor) {
@@ -76,6 +77,42 @@ c10::IValue to_ivalue(const program::Value& value, const c10::IValue& like) {
   throw std::runtime_error("a result of type " + like.type()->repr_str());
 }
 
+// Returns an empty text if both are the same: tensors to rounding, and the kinds and numbers of all else.
+std::string unlikeness(const c10::IValue& expected, const c10::IValue& found) {
+  if (expected.isTensor()) {
+    const at::Tensor left = expected.toTensor(), right = found.toTensor();
+    if (left.sizes() != right.sizes() || left.scalar_type() != right.scalar_type())
+      return fmt::format("{} of {} found, {} of {} needed", toString(right.scalar_type()),
+                         fmt::join(right.sizes(), ","), toString(left.scalar_type()), fmt::join(left.sizes(), ","));
+    if (left.numel() == 0) return "";
+    const at::Tensor a = left.to(at::kDouble), b = right.to(at::kDouble);
+    const at::Tensor finite = a.masked_fill(a.isfinite().logical_not(), 0);
+    const double allowed = left.is_floating_point() ? kRelative * finite.abs().max().item<double>() : 0;
+    if (at::isclose(b, a, 0, allowed, /*equal_nan=*/true).all().item<bool>()) return "";
+    return fmt::format("differs by {:g}, {:g} allowed", (a - b).abs().max().item<double>(), allowed);
+  }
+  if (expected.isTuple() || expected.isList()) {
+    const auto elements = [](const c10::IValue& value) {
+      return value.isTuple() ? value.toTupleRef().elements().vec() : value.toListRef().vec();
+    };
+    const std::vector<c10::IValue> left = elements(expected), right = elements(found);
+    for (size_t i = 0; i < left.size(); ++i) {
+      const std::string text = unlikeness(left[i], right[i]);
+      if (!text.empty()) return fmt::format("[{}]: {}", i, text);
+    }
+    return "";
+  }
+  if (expected.isGenericDict()) {
+    for (const auto& pair : expected.toGenericDict()) {
+      const std::string text = unlikeness(pair.value(), found.toGenericDict().at(pair.key()));
+      if (!text.empty()) return fmt::format("{}: {}", pair.key(), text);
+    }
+    return "";
+  }
+  if (expected.isDouble()) return expected.toDouble() == found.toDouble() ? "" : "a number differs";
+  return expected == found ? "" : "a value differs";
+}
+
 class ProgramCase {
  public:
   ProgramCase(OpCase& op_case, torch::jit::Module module, const Program& written)
@@ -108,10 +145,10 @@ class ProgramCase {
       values.push_back(to_value(context, kept.back()));
     }
     if (!program_->make_state(context, &state)) throw std::runtime_error("no memory");
-    program::Interpreter interpreter(*program_, context, segments);
-    if (!interpreter.run(*program_->find_method("forward"), state, values.data(), &result))
+    const program::Method& forward = *program_->find_method("forward");
+    if (!run_method(*program_, forward, context, state, segments, values.data(), &result))
       return fmt::format("fails: {}", context.failure);
-    return difference(expected, to_ivalue(result, expected), {kRelative, 0});
+    return unlikeness(expected, to_ivalue(result, expected));
   }
 
  private:
