@@ -23,6 +23,10 @@ struct NoSegments final : program::SegmentRunner {
   bool run_segment(uint32_t, program::Context& context, const program::Value* const*, program::Value*) override {
     return context.fail("there is no segment");
   }
+  bool run_raw_segment(uint32_t, program::Context& context, const program::Value* const*, uint32_t, uint32_t,
+                       program::Value*) override {
+    return context.fail("there is no segment");
+  }
 };
 
 program::Value to_value(program::Context& context, const at::Tensor& tensor) {
