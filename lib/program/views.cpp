@@ -815,6 +815,6 @@ const OperatorRow kRows[] = {
 
 }  // namespace
 
-const OperatorTable view_operators = {kRows, std::size(kViewRows)};
+const OperatorTable view_operators = {kRows, std::size(kRows)};
 
 }  // namespace nnapi_shim::program
