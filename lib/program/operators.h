@@ -15,6 +15,8 @@ struct Context {
   Pool pool;
   // The reason of the first failure; empty: none. For people: what was found, and what is needed.
   char failure[384] = "";
+  // Instructions and rounds of loops that the call may still take: tests and fuzzers set less.
+  uint64_t steps_left = UINT64_MAX;
 
   // Keep the reason and return false, so that operators can return it.
   [[gnu::format(printf, 2, 3)]] bool fail(const char* format, ...);

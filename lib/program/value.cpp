@@ -3,50 +3,12 @@
 #include <cstring>
 #include <new>
 
-#include "lib/program/tensor.h"
-
 namespace nnapi_shim::program {
 namespace {
 
 constexpr uint32_t kLeastCapacity = 4;
 
-// Drops a reference. Returns the object if it was the last one.
-Object* drop(Value& value) {
-  Object* object = value.tag() >= Tag::kString ? value.object() : nullptr;
-  if (object == nullptr || object->pool == nullptr) return nullptr;
-  if (object->references > 1) {
-    --object->references;
-    object = nullptr;
-  }
-  new (&value) Value();
-  return object;
-}
-
 }  // namespace
-
-// Objects that wait for their end are chained through their `pool`, which is the same for all.
-void destroy(Object* object) {
-  Pool* const pool = object->pool;
-  const auto next_of = [](Object* waiting) -> Object*& { return *reinterpret_cast<Object**>(&waiting->pool); };
-  next_of(object) = nullptr;
-  while (object != nullptr) {
-    Object* const current = object;
-    object = next_of(current);
-    if (current->tag == Tag::kTensor) {
-      release(reinterpret_cast<Tensor*>(current)->storage);
-    } else if (current->tag != Tag::kString) {
-      auto* sequence = reinterpret_cast<Sequence*>(current);
-      for (uint32_t i = 0; i < sequence->count; ++i) {
-        Object* dead = drop(sequence->values[i]);
-        if (dead == nullptr) continue;
-        next_of(dead) = object;
-        object = dead;
-      }
-      pool->give_back(sequence->values);
-    }
-    pool->give_back(current);
-  }
-}
 
 String* make_string(Pool& pool, const char* text, size_t length) {
   if (length > UINT32_MAX - 1 - sizeof(String)) return nullptr;

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "lib/shim/utf8.h"
+#include "lib/format/utf8.h"
 
 namespace nnapi_shim {
 
@@ -26,7 +26,7 @@ bool JsonText::string(std::string* value) {
   value->clear();
   if (!take('"')) return false;
   while (at_ != end_ && static_cast<unsigned char>(*at_) >= ' ') {
-    const size_t bytes = sign_bytes(reinterpret_cast<const uint8_t*>(at_), reinterpret_cast<const uint8_t*>(end_));
+    const size_t bytes = nnapi_convert::sign_bytes(reinterpret_cast<const uint8_t*>(at_), reinterpret_cast<const uint8_t*>(end_));
     if (bytes == 0) return false;
     const char* sign = at_;
     at_ += bytes;

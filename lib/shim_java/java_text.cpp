@@ -4,7 +4,7 @@
 #include <cstring>
 #include <vector>
 
-#include "lib/shim/utf8.h"
+#include "lib/format/utf8.h"
 
 namespace nnapi_shim {
 namespace {
@@ -21,7 +21,7 @@ bool is_low_half(uint32_t unit) {
 
 // Reads the sign at `at`, and moves behind it; a byte that begins no UTF-8 is a sign of its own.
 uint32_t read_sign(const uint8_t*& at, const uint8_t* end) {
-  const size_t bytes = sign_bytes(at, end);
+  const size_t bytes = nnapi_convert::sign_bytes(at, end);
   const uint32_t first = *at++;
   if (bytes < 2) return bytes == 1 ? first : kReplacement;
   uint32_t sign = first & (0x7fu >> bytes);

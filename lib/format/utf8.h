@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace nnapi_shim {
+namespace nnapi_convert {
 
 // Returns how many of the bytes from `at` to `end`, at least one, are the first sign; 0 if they begin with none: signs
 // in more bytes than needed, halves of surrogate pairs and numbers above the highest sign are none.
@@ -21,4 +21,4 @@ inline size_t sign_bytes(const uint8_t* at, const uint8_t* end) {
   return bytes;
 }
 
-}  // namespace nnapi_shim
+}  // namespace nnapi_convert

@@ -1,0 +1,24 @@
+// What operators and the interpreter share about lists and dicts.
+#pragma once
+
+#include <cstdint>
+
+#include "lib/program/operators.h"
+
+namespace nnapi_shim::program {
+
+// Whether two numbers, texts, devices or Nones are equal, or lists and tuples of them. Fails for other kinds.
+bool equals(Context& context, const Value& a, const Value& b, bool* is_equal);
+
+// Fails for a constant, which no program changes.
+bool may_change(Context& context, const Sequence& sequence);
+
+// Finds the value of a key. Null if there is none; fails for a key that is no text, number or bool.
+bool find_item(Context& context, const Sequence& dict, const Value& key, Value** value);
+bool set_item(Context& context, Sequence& dict, const Value& key, const Value& value);
+
+// Readers of arguments, as those of operators.h.
+bool list_at(Call& call, uint32_t number, Sequence** list);  // a list or tuple
+bool dict_at(Call& call, uint32_t number, Sequence** dict);
+
+}  // namespace nnapi_shim::program

@@ -1,0 +1,78 @@
+// A program that was read from its binary form (lib/format/program_format.h) and checked: what runs it need not look
+// whether numbers are in range, or whether a register was written.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lib/program/operators.h"
+#include "lib/program/type_text.h"
+
+namespace nnapi_shim::program {
+
+struct Argument {
+  const char* name;
+  Type type;
+  bool has_default;
+  Value default_value;
+};
+
+struct Method {
+  const char* name;
+  uint32_t registers;
+  std::vector<Argument> arguments;
+  Type result_type;
+  uint32_t result;  // an operand
+  uint32_t code_begin, code_words;
+  uint32_t most_inputs, most_outputs;  // of an instruction
+};
+
+struct SegmentCounts {
+  uint32_t inputs, outputs;
+};
+
+// Does not change, so that several threads may run it.
+class Program {
+ public:
+  // Returns null, and one sentence in `error`, for a damaged record and for one that calls operators that are not in
+  // the list. `data` outlives the program, whose tensors are there.
+  static std::unique_ptr<const Program> parse(const uint8_t* data, size_t bytes, char* error, size_t error_bytes);
+
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+  ~Program() = default;
+
+  const std::vector<Method>& methods() const { return methods_; }
+  const Method* find_method(const char* name) const;  // or null
+  const std::vector<SegmentCounts>& segments() const { return segments_; }
+  const uint32_t* words() const { return words_.data(); }
+  const char* string(uint32_t number) const { return text_.data() + strings_[number]; }
+  const OperatorRow& operator_row(uint32_t number) const { return *operators_[number]; }
+  const char* operator_name(uint32_t number) const { return string(operator_names_[number]); }
+  const Value& constant(uint32_t number) const { return constants_[number]; }
+  // Whether calls leave something for later ones.
+  bool has_state() const { return constants_[state_].sequence().count > 0; }
+  // Makes the state at first, with memory of its own. Returns false if memory is short.
+  bool make_state(Context& context, Value* state) const;
+
+ private:
+  class Reader;
+  class CodeChecker;
+  Program() = default;
+
+  Pool pool_;  // of constants; outlives them
+  std::vector<uint32_t> words_;
+  std::vector<char> text_;         // each string ends with a zero
+  std::vector<uint32_t> strings_;  // where each begins
+  std::vector<uint32_t> operator_names_;
+  std::vector<const OperatorRow*> operators_;
+  std::vector<Value> constants_;
+  uint32_t state_ = 0;
+  std::vector<SegmentCounts> segments_;
+  std::vector<Method> methods_;
+};
+
+}  // namespace nnapi_shim::program
