@@ -1,3 +1,4 @@
+// Calls by name of files without a program.
 #include "lib/shim/open_model.h"
 
 #include <cstdio>
