@@ -3,40 +3,16 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <new>
 #include <utility>
 
 #include "lib/program/containers.h"
+#include "lib/program/values.h"
 
 namespace nnapi_shim::program {
 namespace {
 
 using nnapi_convert::program_format::kConstantBit;
 using nnapi_convert::program_format::Opcode;
-
-// Values in memory of the pool, so that calls allocate nothing.
-class Values {
- public:
-  Values(Pool& pool, uint32_t count) : pool_(pool), count_(count) {
-    values_ = static_cast<Value*>(pool.take(count * sizeof(Value)));
-    for (uint32_t i = 0; values_ != nullptr && i < count; ++i) new (&values_[i]) Value();
-  }
-  Values(const Values&) = delete;
-  Values& operator=(const Values&) = delete;
-  ~Values() {
-    for (uint32_t i = 0; values_ != nullptr && i < count_; ++i) values_[i].~Value();
-    pool_.give_back(values_);
-  }
-
-  bool is_there() const { return values_ != nullptr; }
-  Value* data() { return values_; }
-  Value& operator[](uint32_t number) { return values_[number]; }
-
- private:
-  Pool& pool_;
-  Value* values_;
-  const uint32_t count_;
-};
 
 class Run {
  public:
@@ -73,7 +49,7 @@ class Run {
     context_.fail("it failed without a reason");
     std::memcpy(reason, context_.failure, sizeof reason);
     const uint32_t place = words_[instruction] >> 8;
-    std::snprintf(context_.failure, sizeof context_.failure, "%.60s%s%s%.120s%s%.180s", what,
+    std::snprintf(context_.failure, sizeof context_.failure, "%.80s%s%s%.120s%s%.280s", what,
                   what[0] != '\0' ? ": " : "", place > 0 ? "at " : "", place > 0 ? program_.string(place - 1) : "",
                   place > 0 ? ": " : "", reason);
     return false;

@@ -14,7 +14,7 @@ namespace nnapi_shim::program {
 struct Context {
   Pool pool;
   // The reason of the first failure; empty: none. For people: what was found, and what is needed.
-  char failure[384] = "";
+  char failure[512] = "";
   // Instructions and rounds of loops that the call may still take: tests and fuzzers set less.
   uint64_t steps_left = UINT64_MAX;
 

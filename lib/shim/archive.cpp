@@ -15,6 +15,7 @@
 #include <string>
 #include <utility>
 
+#include "lib/format/program_format.h"
 #include "lib/shim/failure.h"
 
 namespace nnapi_shim {
@@ -85,10 +86,11 @@ int read_index(const ZipFile& file, const RecordFinder& records, const std::stri
     if (!read_at(file, offset, &text[0], text.size())) text.clear();
   }
   if (index->parse(text)) return NNAPI_SHIM_OK;
-  return fail(error, NNAPI_SHIM_BAD_MODEL,
-              "record %s of %.200s has neither two lines, the names of two records, nor the lines of several segments; "
-              "convert the model again",
-              format::kIndexRecord, file.path);
+  return fail(
+      error, NNAPI_SHIM_BAD_MODEL,
+      "record %s of %.200s has neither two lines, the names of two records, nor the lines of several segments or "
+      "of a program; use a newer runtime, or convert the model again",
+      format::kIndexRecord, file.path);
 }
 
 int read_words(const ZipFile& file, uint64_t offset, uint64_t bytes, std::vector<int32_t>* words,
@@ -113,6 +115,8 @@ Archive::Archive(Archive&& other) noexcept {
 Archive& Archive::operator=(Archive&& other) noexcept {
   std::swap(parts_, other.parts_);
   std::swap(wiring_, other.wiring_);
+  std::swap(program_, other.program_);
+  std::swap(program_copy_, other.program_copy_);
   std::swap(fd_, other.fd_);
   std::swap(mappings_, other.mappings_);
   return *this;
@@ -129,6 +133,8 @@ void Archive::close() {
   fd_ = -1;
   parts_.clear();
   wiring_ = Wiring();
+  program_ = ProgramRecord();
+  program_copy_ = std::vector<uint8_t>();
 }
 
 void Archive::drop_words() {
@@ -195,17 +201,19 @@ int Archive::open(nnapi_shim_reader reader, void* context, uint64_t bytes, nnapi
   return status;
 }
 
-// Frees the memory pages of what a reader read that hold no weights.
+// Frees the memory pages of what a reader read that hold neither weights nor a program.
 void Archive::release_but_weights() {
   const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
   const Mapping all = mappings_[0];
   std::vector<bool> is_kept((all.bytes + page - 1) / page);
+  const auto keep = [&](const uint8_t* data, uint64_t bytes) {
+    const auto begin = static_cast<size_t>(data - all.data);
+    for (size_t i = begin / page; i * page < begin + static_cast<size_t>(bytes); ++i) is_kept[i] = true;
+  };
   for (const ArchivePart& part : parts_) {
-    if (part.weights.bytes == 0) continue;
-    const auto begin = static_cast<size_t>(part.weights.data - all.data);
-    const size_t end = begin + static_cast<size_t>(part.weights.bytes);
-    for (size_t i = begin / page; i * page < end; ++i) is_kept[i] = true;
+    if (part.weights.bytes > 0) keep(part.weights.data, part.weights.bytes);
   }
+  if (program_.data != nullptr && program_copy_.empty()) keep(program_.data, program_.bytes);
   for (auto begin = is_kept.begin(); begin != is_kept.end();) {
     const auto end = std::find(begin, is_kept.end(), !*begin);
     const auto first = static_cast<size_t>(begin - is_kept.begin()), pages = static_cast<size_t>(end - begin);
@@ -277,6 +285,26 @@ int Archive::read_records(const ZipFile& file, nnapi_shim_error* error) {
     if (const int status = records.find(root + names.weights, &offset, &bytes)) return status;
     if (const int status = map_weights(file, offset, bytes, &parts_.back().weights, error)) return status;
   }
+  if (index.program.empty()) return NNAPI_SHIM_OK;
+  uint64_t offset = 0, bytes = 0;
+  if (const int status = records.find(root + index.program, &offset, &bytes)) return status;
+  return read_program(file, offset, bytes, error);
+}
+
+int Archive::read_program(const ZipFile& file, uint64_t offset, uint64_t bytes, nnapi_shim_error* error) {
+  constexpr uint64_t kAlignment = nnapi_convert::program_format::kDataAlignment;
+  if (bytes == 0 || bytes > std::numeric_limits<ptrdiff_t>::max()) {
+    return fail(error, NNAPI_SHIM_BAD_MODEL, "the program in %.200s has %llu bytes; convert the model again", file.path,
+                static_cast<unsigned long long>(bytes));
+  }
+  program_.bytes = static_cast<size_t>(bytes);
+  Weights mapped;
+  if (const int status = map_weights(file, offset, bytes, &mapped, error)) return status;
+  program_.data = mapped.data;
+  if (reinterpret_cast<uintptr_t>(mapped.data) % kAlignment == 0) return NNAPI_SHIM_OK;
+  // The allocator aligns for every dtype.
+  program_copy_.assign(mapped.data, mapped.data + program_.bytes);
+  program_.data = program_copy_.data();
   return NNAPI_SHIM_OK;
 }
 

@@ -25,6 +25,12 @@ struct ArchivePart {
   Weights weights;
 };
 
+// The record of a program, which lives as long as the archive; null without one.
+struct ProgramRecord {
+  const uint8_t* data = nullptr;
+  size_t bytes = 0;
+};
+
 // Its destructor closes the file and unmaps the weights. Movable.
 class Archive {
  public:
@@ -54,6 +60,8 @@ class Archive {
   const std::vector<ArchivePart>& parts() const { return parts_; }
   // How the segments are wired.
   const Wiring& wiring() const { return wiring_; }
+  // How what runs outside of NNAPI is computed.
+  const ProgramRecord& program() const { return program_; }
   // Frees the words, which ModelBuffer::parse copies.
   void drop_words();
   // Frees the memory pages of weights that are mapped from a file; the system reads a page from there again when it is
@@ -65,6 +73,7 @@ class Archive {
   int open_file(const ZipFile& file, nnapi_shim_error* error);
   int read_records(const ZipFile& file, nnapi_shim_error* error);
   int map_weights(const ZipFile& file, uint64_t offset, uint64_t bytes, Weights* weights, nnapi_shim_error* error);
+  int read_program(const ZipFile& file, uint64_t offset, uint64_t bytes, nnapi_shim_error* error);
   int read_all(nnapi_shim_reader reader, void* context, uint64_t bytes, nnapi_shim_error* error);
 
   void release_but_weights();
@@ -76,6 +85,8 @@ class Archive {
 
   std::vector<ArchivePart> parts_;
   Wiring wiring_;
+  ProgramRecord program_;
+  std::vector<uint8_t> program_copy_;  // where the record can't be used in its place
   int fd_ = -1;
   std::vector<Mapping> mappings_;  // of each segment's weights in a file; of all that a reader read
 };

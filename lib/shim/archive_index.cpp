@@ -6,7 +6,7 @@
 namespace nnapi_shim {
 namespace {
 
-constexpr uint32_t kMostSegments = 64, kMostNumber = 4096;
+constexpr uint32_t kMostSegments = 64, kMostOfProgram = 256, kMostNumber = 4096;
 
 // Takes the first part up to `end` off `text`; returns false if nothing is left.
 bool take(std::string* text, char end, std::string* part) {
@@ -55,12 +55,22 @@ bool is_twice(const std::vector<Wire>& wires) {
 
 bool ArchiveIndex::parse(const std::string& given) {
   std::string text = given, line;
-  constexpr const char* kSegments = "segments ";
+  constexpr const char *kSegments = "segments ", *kProgram = "program 1\n";
+  uint32_t count = 0;
+  if (text.rfind(kProgram, 0) == 0) {
+    text.erase(0, std::string(kProgram).size());
+    if (!take(&text, '\n', &program) || !take(&text, '\n', &line)) return false;
+    if (!to_number(line, kMostOfProgram + 1, &count)) return false;
+    records.resize(count);
+    for (RecordNames& names : records) {
+      if (!take(&text, '\n', &names.words) || !take(&text, '\n', &names.weights)) return false;
+    }
+    return text.empty();
+  }
   if (text.rfind(kSegments, 0) != 0) {
     records.resize(1);
     return take(&text, '\n', &records[0].words) && take(&text, '\n', &records[0].weights) && text.empty();
   }
-  uint32_t count = 0;
   text.erase(0, std::string(kSegments).size());
   if (!take(&text, '\n', &line) || !to_number(line, kMostSegments + 1, &count) || count < 2) return false;
   if (!take(&text, '\n', &line) || !to_number(line, kMostNumber, &wiring.argument_count)) return false;

@@ -27,8 +27,9 @@ struct RecordNames {
 };
 
 struct ArchiveIndex {
+  std::string program;               // the name of its record; empty: there is none
   std::vector<RecordNames> records;  // by segment
-  Wiring wiring;
+  Wiring wiring;                     // empty with a program, which wires its segments itself
 
   // Returns false for another text. Segments read only what forward gets or earlier segments make; how many outputs
   // these have, the text does not tell.

@@ -2,11 +2,13 @@
 #include "lib/shim/nnapi_shim.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
-#include "lib/shim/chain.h"
 #include "lib/shim/failure.h"
 #include "lib/shim/model.h"
+#include "lib/shim/named_results.h"
+#include "lib/shim/open_archive.h"
 #include "lib/shim/package.h"
 #include "lib/shim/shared_memory.h"
 #include "lib/shim/trial_process.h"
@@ -185,6 +187,59 @@ int nnapi_shim_run(nnapi_shim_model* model, const nnapi_shim_shape* arguments, u
   if (!model) return fail_null(error, "nnapi_shim_run", "model");
   const nnapi_shim::RunBuffers buffers = {inputs, input_count, outputs, output_count};
   return model->run({arguments, argument_count}, buffers, error);
+}
+
+nnapi_shim_result* nnapi_shim_result_new(void) {
+  return new (std::nothrow) nnapi_shim_result();
+}
+
+void nnapi_shim_result_free(nnapi_shim_result* result) {
+  delete result;
+}
+
+uint32_t nnapi_shim_method_count(const nnapi_shim_model* model) {
+  return model ? model->method_count() : 0;
+}
+
+const char* nnapi_shim_method_name(const nnapi_shim_model* model, uint32_t index) {
+  return model && index < model->method_count() ? model->method_name(index) : nullptr;
+}
+
+int nnapi_shim_call(nnapi_shim_model* model, const char* method, const nnapi_shim_named_tensor* arguments,
+                    uint32_t argument_count, nnapi_shim_result* result, nnapi_shim_error* error) {
+  clear(error);
+  if (result) result->clear();
+  if (!model) return fail_null(error, "nnapi_shim_call", "model");
+  if (!arguments && argument_count > 0) return fail_null(error, "nnapi_shim_call", "arguments");
+  return model->call(method, arguments, argument_count, result, error);
+}
+
+uint32_t nnapi_shim_result_count(const nnapi_shim_result* result) {
+  return result ? result->count() : 0;
+}
+
+int nnapi_shim_result_tensor(const nnapi_shim_result* result, uint32_t index, nnapi_shim_named_tensor* tensor,
+                             nnapi_shim_error* error) {
+  clear(error);
+  if (!result || !tensor) return fail_null(error, "nnapi_shim_result_tensor", result ? "tensor" : "result");
+  if (index >= result->count()) {
+    return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "tensor %u was asked for, the result has %u", index, result->count());
+  }
+  result->get(index, tensor);
+  return NNAPI_SHIM_OK;
+}
+
+int nnapi_shim_result_find(const nnapi_shim_result* result, const char* path, nnapi_shim_named_tensor* tensor,
+                           nnapi_shim_error* error) {
+  clear(error);
+  if (!result || !path) return fail_null(error, "nnapi_shim_result_find", result ? "path" : "result");
+  if (!tensor) return fail_null(error, "nnapi_shim_result_find", "tensor");
+  uint32_t index = 0;
+  if (!result->find(path, &index)) {
+    return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "\"%.150s\" was asked for, the result has no such path", path);
+  }
+  result->get(index, tensor);
+  return NNAPI_SHIM_OK;
 }
 
 int nnapi_shim_share_descriptor(nnapi_shim_model* model, int fd, size_t offset, size_t bytes,

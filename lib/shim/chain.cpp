@@ -1,12 +1,9 @@
 #include "lib/shim/chain.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstring>
 #include <utility>
 
 #include "lib/shim/failure.h"
-#include "lib/shim/package.h"
 
 namespace nnapi_shim {
 namespace {
@@ -56,7 +53,7 @@ void visit_one(void* user, uint32_t number, int32_t code, const char* name, cons
 }
 
 // Each argument of a segment is one input of NNAPI, and what wires name is there.
-int check_wiring(const Chain::Segments& segments, const Wiring& wiring, nnapi_shim_error* error) {
+int check_wiring(const Segments& segments, const Wiring& wiring, nnapi_shim_error* error) {
   for (size_t i = 0; i < segments.size(); ++i) {
     const std::vector<int32_t>& arguments = segments[i]->input_arguments();
     bool is_each_once =
@@ -88,15 +85,9 @@ struct Chain::Call {
   std::vector<std::vector<nnapi_shim_place>> made;  // by segment: where its outputs are
 };
 
-std::unique_ptr<OpenModel> open_archive(const std::shared_ptr<const Archive>& archive, nnapi_shim_error* error) {
-  Chain::Segments segments;
-  for (const ArchivePart& part : archive->parts()) {
-    segments.push_back(open_words(part.words.data(), part.words.size(), part.weights, archive, error));
-    if (!segments.back()) return nullptr;
-  }
-  if (segments.size() == 1) return std::move(segments[0]);
-  if (check_wiring(segments, archive->wiring(), error) != NNAPI_SHIM_OK) return nullptr;
-  return std::make_unique<Chain>(std::move(segments), archive->wiring());
+std::unique_ptr<OpenModel> make_chain(Segments segments, Wiring wiring, nnapi_shim_error* error) {
+  if (check_wiring(segments, wiring, error) != NNAPI_SHIM_OK) return nullptr;
+  return std::make_unique<Chain>(std::move(segments), std::move(wiring));
 }
 
 Chain::Chain(Segments segments, Wiring wiring) : segments_(std::move(segments)), wiring_(std::move(wiring)) {
@@ -107,19 +98,6 @@ Chain::Chain(Segments segments, Wiring wiring) : segments_(std::move(segments)),
       if (wire.segment == Wire::kArgument && !is_known) inputs_.push_back(argument);
     }
   }
-}
-
-int Chain::configure(const Options& options, nnapi_shim_error* error) {
-  for (const auto& segment : segments_) {
-    if (const int status = segment->configure(options, error)) return status;
-  }
-  return NNAPI_SHIM_OK;
-}
-
-uint32_t Chain::feature_level() const {
-  uint32_t level = 0;
-  for (const auto& segment : segments_) level = std::max(level, segment->feature_level());
-  return level;
 }
 
 std::vector<int64_t> Chain::argument_sizes(uint32_t argument) const {
@@ -257,46 +235,6 @@ int Chain::visit_operations(const CallShapes& shapes, const char* device, nnapi_
     status = segments_[i]->visit_operations(bound[i].shapes, device, visit_one, &counted, error);
   }
   return status;
-}
-
-int Chain::load_library(const NnapiLibrary** library, nnapi_shim_error* error) {
-  return segments_[0]->load_library(library, error);
-}
-
-int Chain::try_devices(nnapi_shim_error* error) {
-  for (const auto& segment : segments_) {
-    if (const int status = segment->try_devices(error)) return status;
-  }
-  return NNAPI_SHIM_OK;
-}
-
-void Chain::get_profile(nnapi_shim_profile* profile) {
-  segments_[0]->get_profile(profile);
-  for (size_t i = 1; i < segments_.size(); ++i) {
-    nnapi_shim_profile next;
-    segments_[i]->get_profile(&next);
-    uint64_t nnapi_shim_profile::*const sums[] = {
-        &nnapi_shim_profile::build_ns,          &nnapi_shim_profile::compile_ns,
-        &nnapi_shim_profile::last_execute_ns,   &nnapi_shim_profile::total_execute_ns,
-        &nnapi_shim_profile::last_on_device_ns, &nnapi_shim_profile::last_in_driver_ns,
-        &nnapi_shim_profile::weight_bytes,      &nnapi_shim_profile::check_ns};
-    for (const auto sum : sums) profile->*sum += next.*sum;
-    profile->executions = std::min(profile->executions, next.executions);
-    profile->compiled = std::min(profile->compiled, next.compiled);
-    profile->checked_samples += next.checked_samples;
-    profile->weights_are_mapped = std::min(profile->weights_are_mapped, next.weights_are_mapped);
-    if (std::strcmp(profile->devices, next.devices) == 0) continue;
-    const size_t length = std::strlen(profile->devices);
-    std::snprintf(profile->devices + length, sizeof profile->devices - length, "%s%s", length > 0 ? "; " : "",
-                  next.devices);
-  }
-}
-
-void Chain::last_failure(nnapi_shim_error* error) {
-  for (const auto& segment : segments_) {
-    segment->last_failure(error);
-    if (error->status != NNAPI_SHIM_OK) return;
-  }
 }
 
 }  // namespace nnapi_shim

@@ -3,7 +3,8 @@
  *
  * A model is a buffer of 32-bit words and its weights; both lie in the archive (.pt, .ptl) that nnapi-convert writes.
  * An archive may be a package of several models of one network: then each warm-up and run uses the one that suits this
- * phone, and all of them have the same inputs and outputs.
+ * phone, and all of them have the same inputs and outputs. It may hold a program of steps outside of NNAPI, too: then
+ * nnapi_shim_call runs the model.
  * Sizes are in bytes unless a comment says otherwise. Every function that can fail returns an nnapi_shim_status. If
  * `error` is not NULL, the function writes one sentence for people into it. No function ends the process or throws.
  *
@@ -181,6 +182,68 @@ NNAPI_SHIM_API int nnapi_shim_warm_up(nnapi_shim_model* model, const nnapi_shim_
 NNAPI_SHIM_API int nnapi_shim_run(nnapi_shim_model* model, const nnapi_shim_shape* arguments, uint32_t argument_count,
                                   const nnapi_shim_buffer* inputs, uint32_t input_count,
                                   const nnapi_shim_buffer* outputs, uint32_t output_count, nnapi_shim_error* error);
+
+/* Calls by name: arguments and results in PyTorch's order, by paths. This is the way for models of which steps run
+ * outside of NNAPI, whose files hold a program for them, and works for all others, too. */
+
+/* Numbers of PyTorch's ScalarType. */
+typedef enum {
+  NNAPI_SHIM_UINT8 = 0,
+  NNAPI_SHIM_INT8 = 1,
+  NNAPI_SHIM_INT16 = 2,
+  NNAPI_SHIM_INT32 = 3,
+  NNAPI_SHIM_INT64 = 4,
+  NNAPI_SHIM_FLOAT16 = 5,
+  NNAPI_SHIM_FLOAT32 = 6,
+  NNAPI_SHIM_FLOAT64 = 7,
+  NNAPI_SHIM_BOOL = 11
+} nnapi_shim_dtype;
+
+/* A tensor within the arguments or the result of a call. Numbers are tensors of rank 0, texts tensors of uint8 of
+ * rank 1.
+ *
+ * The path of an argument begins with its name; an element of a list or tuple has its number in brackets, the field of
+ * a NamedTuple its name behind a dot, the value of a dict its key in either form: `x`, `images[0]`, `state.hidden`,
+ * `batch["image"]`. A list is as long as its elements that are given. An argument that is not given takes its default;
+ * an Optional is None. Files without a program hold no names: their arguments are `0`, `1` and so on.
+ *
+ * The path of a result is written in the same way, without a name: "" for a single tensor, `[0]` for the first one of a
+ * tuple or list, `boxes` or `[0].scores` for keys that are names, `["a b"]` for others. None is left out. */
+typedef struct {
+  const char* path;
+  int32_t dtype; /* an nnapi_shim_dtype */
+  uint32_t rank;
+  const int64_t* sizes;
+  const void* data; /* row-major */
+  size_t bytes;
+} nnapi_shim_named_tensor;
+
+/* Holds the result of a call, and its memory for the next one, so that calls whose sizes repeat need no other. For one
+ * thread at a time. NULL if memory is short. */
+typedef struct nnapi_shim_result nnapi_shim_result;
+NNAPI_SHIM_API nnapi_shim_result* nnapi_shim_result_new(void);
+NNAPI_SHIM_API void nnapi_shim_result_free(nnapi_shim_result* result);
+
+/* Methods that can be called; `forward` is the first one of files without a program. NULL for a number that there is
+ * not. */
+NNAPI_SHIM_API uint32_t nnapi_shim_method_count(const nnapi_shim_model* model);
+NNAPI_SHIM_API const char* nnapi_shim_method_name(const nnapi_shim_model* model, uint32_t index);
+
+/* Runs a method; NULL: forward. Compiles NNAPI's models first that are not compiled for the shapes of this call, so
+ * that the first call warms up. The tensors of the call are read only, and not after it. `result` may be NULL; a call
+ * that fails leaves it empty. Several threads may call at the same time, each with a result of its own; the calls of a
+ * model that keeps state from call to call wait for each other. */
+NNAPI_SHIM_API int nnapi_shim_call(nnapi_shim_model* model, const char* method,
+                                   const nnapi_shim_named_tensor* arguments, uint32_t argument_count,
+                                   nnapi_shim_result* result, nnapi_shim_error* error);
+
+/* The tensors of the newest call's result, in the order of the values. They stay until the next call with this result
+ * or its end. nnapi_shim_result_find takes a path in any form; NNAPI_SHIM_BAD_ARGUMENT if there is none. */
+NNAPI_SHIM_API uint32_t nnapi_shim_result_count(const nnapi_shim_result* result);
+NNAPI_SHIM_API int nnapi_shim_result_tensor(const nnapi_shim_result* result, uint32_t index,
+                                            nnapi_shim_named_tensor* tensor, nnapi_shim_error* error);
+NNAPI_SHIM_API int nnapi_shim_result_find(const nnapi_shim_result* result, const char* path,
+                                          nnapi_shim_named_tensor* tensor, nnapi_shim_error* error);
 
 /* Memory that the app shares with NNAPI's drivers: they read inputs from it and write outputs into it, without a copy
  * where the driver can. It is for models that use the same NNAPI library as the model that it was made with, and may

@@ -1,12 +1,13 @@
 // An open model as callers of the C interface see it, whatever its file holds: one model (Model), a package of models
-// of which one is chosen (Package), or segments that run one after the other (Chain). nnapi_shim.h describes the
-// functions.
+// of which one is chosen (Package), segments that run one after the other (Chain), or a program (ProgramModel).
+// nnapi_shim.h describes the functions.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "lib/shim/call_contexts.h"
 #include "lib/shim/execution.h"
 #include "lib/shim/options.h"
 #include "lib/shim/tensors.h"
@@ -39,11 +40,26 @@ struct nnapi_shim_model {
   // The trial: finds a device that can be trusted with the samples' shapes, and writes the verdicts.
   virtual int try_devices(nnapi_shim_error* error) = 0;
 
+  // The methods that call() runs. Without a program it is forward alone.
+  virtual uint32_t method_count() const { return 1; }
+  virtual const char* method_name(uint32_t /*number*/) const { return "forward"; }
+  virtual int call(const char* method, const nnapi_shim_named_tensor* arguments, uint32_t count,
+                   nnapi_shim_result* result, nnapi_shim_error* error);
+
   virtual void get_profile(nnapi_shim_profile* profile) = 0;
   virtual void last_failure(nnapi_shim_error* error) = 0;
   // Says which model of a package was chosen last, and why not those before it; empty without a package, and before a
   // choice.
   virtual void choice(char* text, size_t bytes) = 0;
+
+ protected:
+  int fail_method(const char* name, nnapi_shim_error* error) const;
+
+  nnapi_shim::CallContexts contexts_;
+
+ private:
+  int call_model(nnapi_shim::program::Context& context, const nnapi_shim_named_tensor* arguments, uint32_t count,
+                 nnapi_shim_result* result, nnapi_shim_error* error);
 };
 
 namespace nnapi_shim {

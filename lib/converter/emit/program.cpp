@@ -105,7 +105,7 @@ class ModuleParts {
 
 // What a value of the graph is in the program.
 struct Place {
-  enum class Kind { kOperand, kSelf, kSegment, kCompilation } kind = Kind::kOperand;
+  enum class Kind { kOperand, kSelf, kSegment, kCall } kind = Kind::kOperand;
   uint32_t number = 0;  // of the operand or the segment
 };
 
@@ -309,7 +309,7 @@ class MethodWriter {
         return;
       }
       if (name == kCompilation && parts_.segment("")) {
-        places_[node.output()] = {Place::Kind::kCompilation, *parts_.segment("")};
+        places_[node.output()] = {Place::Kind::kCall, *parts_.segment("")};
         return;
       }
       const uint32_t state = state_object(node);
@@ -320,7 +320,7 @@ class MethodWriter {
     }
     if (of != nullptr && of->kind == Place::Kind::kSegment) {
       if (name != kCompilation) throw std::invalid_argument("attribute " + name + " of a segment");
-      places_[node.output()] = {Place::Kind::kCompilation, of->number};
+      places_[node.output()] = {Place::Kind::kCall, of->number};
       return;
     }
     begin(Opcode::kGetField, node);
@@ -397,7 +397,7 @@ class MethodWriter {
   void write_call(const Node& node) {
     const Place* of = place_of(node.input(0));
     const std::string& name = node.s(c10::attr::name);
-    if (of == nullptr || of->kind != Place::Kind::kCompilation) throw std::invalid_argument("a call of " + name);
+    if (of == nullptr || of->kind != Place::Kind::kCall) throw std::invalid_argument("a call of " + name);
     if (name == "check") return;  // a segment checks its arguments
     const bool gives_one = name == "run_direct_to_one", is_raw = name == "run";
     if (!gives_one && !is_raw && name != "run_direct") throw std::invalid_argument("a call of " + name);

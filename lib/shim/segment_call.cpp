@@ -1,0 +1,191 @@
+#include "lib/shim/segment_call.h"
+
+#include <algorithm>
+#include <memory>
+#include <new>
+
+#include "lib/format/nnapi_codes.h"
+#include "lib/shim/failure.h"
+
+namespace nnapi_shim {
+namespace {
+
+using nnapi_convert::OperandCode;
+using program::Pool;
+using program::ScalarType;
+using program::Tensor;
+using program::Value;
+
+// An array in memory of the pool, whose elements need no destructor.
+template <typename Element>
+class PoolArray {
+ public:
+  PoolArray(Pool& pool, size_t count)
+      : pool_(pool), elements_(static_cast<Element*>(pool.take((count + 1) * sizeof(Element)))) {}
+  PoolArray(const PoolArray&) = delete;
+  PoolArray& operator=(const PoolArray&) = delete;
+  ~PoolArray() { pool_.give_back(elements_); }
+  bool is_there() const { return elements_ != nullptr; }
+  Element* data() { return elements_; }
+  Element& operator[](size_t number) { return elements_[number]; }
+
+ private:
+  Pool& pool_;
+  Element* const elements_;
+};
+
+bool to_dtype(const nnapi_shim_tensor& tensor, bool takes_codes, ScalarType* dtype) {
+  const bool is_plain = takes_codes || (tensor.scale == 1 && tensor.zero_point == 0);
+  switch (static_cast<OperandCode>(tensor.type)) {
+    case OperandCode::TENSOR_FLOAT32:
+      *dtype = ScalarType::kFloat32;
+      return true;
+    case OperandCode::TENSOR_INT32:
+      *dtype = ScalarType::kInt32;
+      return true;
+    case OperandCode::TENSOR_FLOAT16:
+      *dtype = ScalarType::kFloat16;
+      return true;
+    case OperandCode::TENSOR_BOOL8:
+      *dtype = ScalarType::kBool;
+      return true;
+    case OperandCode::TENSOR_QUANT8_ASYMM:
+      *dtype = ScalarType::kUInt8;
+      return is_plain;
+    case OperandCode::TENSOR_QUANT8_ASYMM_SIGNED:
+      *dtype = ScalarType::kInt8;
+      return is_plain;
+    default:
+      return false;
+  }
+}
+
+int fail_type(const char* what, size_t number, const nnapi_shim_tensor& tensor, nnapi_shim_error* error) {
+  return fail(error, NNAPI_SHIM_BAD_MODEL,
+              "%s %zu of NNAPI's model has the type %d, with scale %g: integers with a scale can't be given here; run "
+              "the file with PyTorch, or convert it so that its inputs and outputs are floats",
+              what, number, tensor.type, static_cast<double>(tensor.scale));
+}
+
+// The axes of a tensor in NNAPI's order as axes in PyTorch's.
+uint32_t axis_of(uint32_t axis, uint32_t rank, bool is_nhwc) {
+  if (!is_nhwc || axis == 0) return axis;
+  return axis == rank - 1 ? 1 : axis + 1;
+}
+
+bool has_form(const Tensor& tensor, const nnapi_shim_tensor& needed) {
+  bool is_same = tensor.rank == needed.rank;
+  for (uint32_t i = 0; i < needed.rank && is_same; ++i) {
+    is_same = tensor.sizes[axis_of(i, needed.rank, needed.is_nhwc != 0)] == static_cast<int64_t>(needed.sizes[i]);
+  }
+  return is_same;
+}
+
+// Sets strides so that memory is in NNAPI's order.
+void order_memory(const nnapi_shim_tensor& form, Tensor* tensor) {
+  int64_t stride = 1;
+  for (uint32_t i = form.rank; i-- > 0;) {
+    tensor->strides[axis_of(i, form.rank, form.is_nhwc != 0)] = stride;
+    stride *= static_cast<int64_t>(form.sizes[i]);
+  }
+}
+
+bool is_ordered(const nnapi_shim_tensor& form, const Tensor& tensor) {
+  int64_t stride = 1;
+  for (uint32_t i = form.rank; i-- > 0;) {
+    const auto size = static_cast<int64_t>(form.sizes[i]);
+    if (size == 0) return true;
+    if (size > 1 && tensor.strides[axis_of(i, form.rank, form.is_nhwc != 0)] != stride) return false;
+    stride *= size;
+  }
+  return true;
+}
+
+Tensor* make_tensor(Pool& pool, const nnapi_shim_tensor& form, ScalarType dtype) {
+  int64_t sizes[program::kMostAxes];
+  for (uint32_t i = 0; i < form.rank; ++i) {
+    sizes[axis_of(i, form.rank, form.is_nhwc != 0)] = static_cast<int64_t>(form.sizes[i]);
+  }
+  Tensor* tensor = program::make_tensor(pool, dtype, form.rank, sizes);
+  if (tensor != nullptr) order_memory(form, tensor);
+  return tensor;
+}
+
+// Copies of inputs, which end with the call.
+struct Copies {
+  PoolArray<Value>& values;
+  size_t count;
+  ~Copies() {
+    for (size_t i = 0; i < count; ++i) values[i].~Value();
+  }
+};
+
+int fail_memory(nnapi_shim_error* error) {
+  return fail(error, NNAPI_SHIM_FAILED, "memory is short for a call of NNAPI");
+}
+
+int read_input(program::Context& context, const Value& value, const nnapi_shim_tensor& needed, size_t number,
+               bool takes_codes, Copies* copies, nnapi_shim_buffer* buffer, nnapi_shim_error* error) {
+  const Tensor* tensor = &value.tensor();
+  ScalarType dtype{};
+  if (!to_dtype(needed, takes_codes, &dtype)) return fail_type("input", number, needed, error);
+  if (tensor->dtype != dtype) {
+    return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "input %zu of NNAPI's model: dtype %s found, %s needed", number,
+                program::dtype_name(tensor->dtype), program::dtype_name(dtype));
+  }
+  if (!has_form(*tensor, needed)) {
+    return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "input %zu of NNAPI's model: other sizes found than it has", number);
+  }
+  if (!is_ordered(needed, *tensor)) {
+    Tensor* copy = make_tensor(context.pool, needed, dtype);
+    if (copy == nullptr) return fail_memory(error);
+    program::copy_elements(*tensor, *copy);
+    new (&copies->values[copies->count++]) Value(copy);
+    tensor = copy;
+  }
+  *buffer = {tensor->bytes(), needed.bytes};
+  return NNAPI_SHIM_OK;
+}
+
+}  // namespace
+
+int call_segment(OpenModel& model, program::Context& context, const Value* const* inputs, Value* outputs,
+                 bool takes_codes, nnapi_shim_error* error) {
+  const uint32_t arguments = model.argument_count();
+  Pool& pool = context.pool;
+  PoolArray<nnapi_shim_shape> shapes(pool, arguments);
+  if (!shapes.is_there()) return fail_memory(error);
+  for (uint32_t i = 0; i < arguments; ++i) {
+    if (!inputs[i]->is_tensor()) {
+      return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "argument %u of NNAPI's model is %s, a tensor is needed", i,
+                  program::kind_name(*inputs[i]));
+    }
+    shapes[i] = {inputs[i]->tensor().rank, inputs[i]->tensor().sizes};
+  }
+  const CallShapes call_shapes(shapes.data(), arguments);
+  std::shared_ptr<const CallTensors> tensors;
+  if (const int status = model.describe(call_shapes, &tensors, error)) return status;
+  PoolArray<nnapi_shim_buffer> from(pool, tensors->inputs.size()), to(pool, tensors->outputs.size());
+  PoolArray<Value> copied(pool, tensors->inputs.size());
+  if (!from.is_there() || !to.is_there() || !copied.is_there()) return fail_memory(error);
+  Copies copies{copied, 0};
+  for (size_t i = 0; i < tensors->inputs.size(); ++i) {
+    const nnapi_shim_tensor& needed = tensors->inputs[i];
+    const int status = read_input(context, *inputs[needed.argument], needed, i, takes_codes, &copies, &from[i], error);
+    if (status != NNAPI_SHIM_OK) return status;
+  }
+  for (size_t i = 0; i < tensors->outputs.size(); ++i) {
+    const nnapi_shim_tensor& form = tensors->outputs[i];
+    ScalarType dtype{};
+    if (!to_dtype(form, takes_codes, &dtype)) return fail_type("output", i, form, error);
+    Tensor* made = make_tensor(pool, form, dtype);
+    if (made == nullptr) return fail_memory(error);
+    outputs[i] = Value(made);
+    to[i] = {made->bytes(), form.bytes};
+  }
+  const RunBuffers buffers = {from.data(), static_cast<uint32_t>(tensors->inputs.size()), to.data(),
+                              static_cast<uint32_t>(tensors->outputs.size())};
+  return model.run(call_shapes, buffers, error);
+}
+
+}  // namespace nnapi_shim

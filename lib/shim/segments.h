@@ -1,0 +1,20 @@
+// What holds for the segments of a file together, whoever runs them: a chain or a program.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "lib/shim/open_model.h"
+
+namespace nnapi_shim {
+
+using Segments = std::vector<std::unique_ptr<OpenModel>>;
+
+uint32_t highest_level(const Segments& segments);
+int configure_all(const Segments& segments, const Options& options, nnapi_shim_error* error);
+int try_devices_of_all(const Segments& segments, nnapi_shim_error* error);
+// Adds up times and bytes. What is counted for each run, such as executions, is the least of the segments.
+void sum_profiles(const Segments& segments, nnapi_shim_profile* profile);
+void first_failure(const Segments& segments, nnapi_shim_error* error);
+
+}  // namespace nnapi_shim
