@@ -4,7 +4,7 @@
 
 #include "lib/format/crc32.h"
 
-namespace nnapi_shim::testing {
+namespace nnapi_shim::program_testing {
 namespace {
 
 void put_wide(Code* to, uint64_t value) {
@@ -173,4 +173,4 @@ void ProgramMaker::set_checksum(std::vector<uint8_t>* record) {
   std::memcpy(record->data() + 4 * format::kChecksum, &checksum, 4);
 }
 
-}  // namespace nnapi_shim::testing
+}  // namespace nnapi_shim::program_testing

@@ -9,7 +9,7 @@
 
 #include "lib/format/program_format.h"
 
-namespace nnapi_shim::testing {
+namespace nnapi_shim::program_testing {
 
 namespace format = nnapi_convert::program_format;
 
@@ -97,4 +97,4 @@ class ProgramMaker {
   std::vector<uint8_t> data_;
 };
 
-}  // namespace nnapi_shim::testing
+}  // namespace nnapi_shim::program_testing

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-namespace nnapi_shim::testing {
+namespace nnapi_shim::program_testing {
 
 using namespace program;
 
@@ -97,4 +97,4 @@ Value OpenProgram::floats(const std::vector<int64_t>& sizes, const std::vector<f
   return made;
 }
 
-}  // namespace nnapi_shim::testing
+}  // namespace nnapi_shim::program_testing

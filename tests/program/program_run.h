@@ -8,7 +8,7 @@
 #include "lib/program/interpreter.h"
 #include "tests/program/program_maker.h"
 
-namespace nnapi_shim::testing {
+namespace nnapi_shim::program_testing {
 
 // Adds 1 to each float of each input.
 class AddingSegments final : public program::SegmentRunner {
@@ -46,4 +46,4 @@ class OpenProgram {
   std::string error_;
 };
 
-}  // namespace nnapi_shim::testing
+}  // namespace nnapi_shim::program_testing

@@ -9,7 +9,7 @@
 // Catch's header defines macros that other headers must not see.
 #include <catch2/catch.hpp>
 
-using namespace nnapi_shim::testing;
+using namespace nnapi_shim::program_testing;
 using namespace nnapi_shim::program;
 using Catch::Matchers::Contains;
 using nnapi_convert::program_format::Opcode;
