@@ -24,7 +24,7 @@ add_folder() {
     lib/serialize/* | tests/serialize/*) add "buffer_test converter_test" '^buffer:|^converter/' ;;
     lib/host_runtime/* | tests/host_runtime/*) add "host_runtime_test host_level_test neuralnetworks" '^host_(runtime|level)_test' ;;
     lib/nnapi/* | tests/nnapi/*) add nnapi_test '^nnapi:' ;;
-    lib/quantise/* | lib/calibration/* | tests/quantise/*) add quantise_test '^quantise:' ;;
+    lib/quantise/* | lib/base/* | tests/quantise/*) add quantise_test '^quantise:' ;;
     lib/ops/* | testdata/ops/* | testdata/bad/* | tests/ops/*)
       add "op_cases op_traits_test" '^bad$|^ops/[a-z_]+$' ;;
     lib/converter/graph/* | lib/converter/frontend/* | lib/converter/plan/*)

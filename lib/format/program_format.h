@@ -11,6 +11,9 @@
 
 namespace nnapi_convert::program_format {
 
+// The record's name in the archive's root folder.
+constexpr const char* kRecord = "extra/nnapi_shim.program";
+
 constexpr uint32_t kMagic = 0x52504e4e;  // "NNPR"
 constexpr uint32_t kVersion = 1;
 
@@ -103,6 +106,9 @@ enum class Opcode : uint32_t {
   kUnpack = 11,    // an operand (a list or tuple), count, a register for each element; an error for another length
   kRaise = 12,     // an operand: the message (a string)
   kDrop = 13,      // count, registers that are not read any more
+  // segment, counts of arguments, inputs and outputs; operands, registers. The inputs and outputs are in NNAPI's own
+  // form, and row-major; of the arguments only the sizes count.
+  kRawSegment = 14,
 };
 
 constexpr uint32_t kMostRegisters = 1u << 20;

@@ -37,7 +37,7 @@ bool need_same_sizes(Call& call, const Tensor& a, const Tensor& b);
 bool need_floating(Call& call, const Tensor& tensor);
 
 ScalarType promote_types(ScalarType a, ScalarType b);
-bool is_number(const Value& value);  // bool, int, float
+bool is_number(const Value& value);          // bool, int, float
 ScalarType number_type(const Value& value);  // bool, int64, float64
 double number_of(const Value& value);
 int64_t integer_of(const Value& value);

@@ -29,8 +29,8 @@ union ChunkBuffer {
 void load_elements(const uint8_t* from, ScalarType dtype, ptrdiff_t step, size_t count, Compute compute, void* to);
 void store_elements(const void* from, Compute compute, size_t count, uint8_t* to, ScalarType dtype, ptrdiff_t step);
 
-double load_double(const Tensor& tensor, int64_t element);    // `element`: of the storage
-int64_t load_int(const Tensor& tensor, int64_t element);      // floats are cut
+double load_double(const Tensor& tensor, int64_t element);  // `element`: of the storage
+int64_t load_int(const Tensor& tensor, int64_t element);    // floats are cut
 void store_double(const Tensor& tensor, int64_t element, double value);
 void store_int(const Tensor& tensor, int64_t element, int64_t value);
 // Cuts; numbers that are too large, and NaN, are the smallest int64.

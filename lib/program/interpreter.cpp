@@ -49,8 +49,9 @@ class Run {
     context_.fail("it failed without a reason");
     std::memcpy(reason, context_.failure, sizeof reason);
     const uint32_t place = words_[instruction] >> 8;
-    std::snprintf(context_.failure, sizeof context_.failure, "%s%s%s%.160s%s%.300s", what, what[0] != '\0' ? ": " : "",
-                  place > 0 ? "at " : "", place > 0 ? program_.string(place - 1) : "", place > 0 ? ": " : "", reason);
+    std::snprintf(context_.failure, sizeof context_.failure, "%.80s%s%s%.120s%s%.280s", what,
+                  what[0] != '\0' ? ": " : "", place > 0 ? "at " : "", place > 0 ? program_.string(place - 1) : "",
+                  place > 0 ? ": " : "", reason);
     return false;
   }
 
@@ -93,6 +94,14 @@ class Run {
         const bool is_good = segments_.run_segment(word[1], context_, inputs_, results_.data());
         keep_results(at + 4 + word[2], word[3]);
         *next = at + 4 + word[2] + word[3];
+        return is_good || fail_at(at, "NNAPI segment");
+      }
+      case Opcode::kRawSegment: {
+        const uint32_t count = word[2] + word[3];
+        list_inputs(at + 5, count);
+        const bool is_good = segments_.run_raw_segment(word[1], context_, inputs_, word[2], word[3], results_.data());
+        keep_results(at + 5 + count, word[4]);
+        *next = at + 5 + count + word[4];
         return is_good || fail_at(at, "NNAPI segment");
       }
       case Opcode::kList:

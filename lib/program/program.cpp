@@ -477,6 +477,8 @@ class Program::CodeChecker {
         return read_operand();
       case Opcode::kDrop:
         return check_drop();
+      case Opcode::kRawSegment:
+        return check_raw_segment();
     }
     return reader_.damaged("opcode %u is unknown", first & 0xff);
   }
@@ -505,6 +507,21 @@ class Program::CodeChecker {
                              needed.outputs, inputs, outputs);
     }
     return read_operands(inputs) && read_results(outputs);
+  }
+
+  bool check_raw_segment() {
+    uint32_t number = 0, arguments = 0, inputs = 0, outputs = 0;
+    const std::vector<SegmentCounts>& segments = reader_.program().segments_;
+    if (!reader_.number(&number, segments.size(), "a segment")) return false;
+    if (!reader_.entries(&arguments, 1, "arguments") || !reader_.entries(&inputs, 1, "inputs") ||
+        !reader_.entries(&outputs, 1, "outputs")) {
+      return false;
+    }
+    if (arguments != segments[number].inputs || outputs != segments[number].outputs) {
+      return reader_.damaged("segment %u has %u inputs and %u outputs, %u and %u found", number,
+                             segments[number].inputs, segments[number].outputs, arguments, outputs);
+    }
+    return read_operands(arguments + inputs) && read_results(outputs);
   }
 
   bool check_drop() {

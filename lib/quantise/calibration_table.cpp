@@ -10,8 +10,8 @@
 
 #include "lib/base/counted.h"
 #include "lib/base/error.h"
+#include "lib/base/file_bytes.h"
 #include "lib/base/json_problem.h"
-#include "lib/calibration/file_bytes.h"
 #include "lib/format/crc32.h"
 #include "lib/format/operation_table.h"
 #include "lib/quantise/recorded_calibration.h"

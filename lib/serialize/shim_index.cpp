@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "lib/format/program_format.h"
+
 namespace nnapi_convert {
 namespace {
 
@@ -34,6 +36,12 @@ std::string shim_index(const ShimWiring& wiring) {
   std::string text = fmt::format("segments {}\n{}\n", wiring.inputs.size(), wiring.arguments);
   for (size_t i = 0; i < wiring.inputs.size(); ++i) text += lines_of_records(i) + line_of(wiring.inputs[i]);
   return text + line_of(wiring.outputs);
+}
+
+std::string shim_index_of_program(size_t segments) {
+  std::string text = fmt::format("program 1\n{}\n{}\n", program_format::kRecord, segments);
+  for (size_t i = 0; i < segments; ++i) text += lines_of_records(i);
+  return text;
 }
 
 }  // namespace nnapi_convert

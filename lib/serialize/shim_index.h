@@ -32,5 +32,7 @@ ShimRecords shim_records(size_t part);
 std::string shim_index();
 // Returns the index of a module with a compilation for each segment.
 std::string shim_index(const ShimWiring& wiring);
+// Returns the index of a module with `segments` compilations, which a program calls.
+std::string shim_index_of_program(size_t segments);
 
 }  // namespace nnapi_convert

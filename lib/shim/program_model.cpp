@@ -27,15 +27,27 @@ class Runner final : public program::SegmentRunner {
   bool run_segment(uint32_t segment, Context& context, const Value* const* inputs, Value* outputs) override {
     nnapi_shim_error error{};
     status = call_segment(*segments_[segment], context, inputs, outputs, false, &error);
-    if (status == NNAPI_SHIM_OK) return true;
-    nnapi_code = error.nnapi_code;
-    return context.fail("%s", error.message);
+    return report(context, error);
+  }
+
+  bool run_raw_segment(uint32_t segment, Context& context, const Value* const* arguments_and_inputs, uint32_t arguments,
+                       uint32_t inputs, Value* outputs) override {
+    nnapi_shim_error error{};
+    status = call_raw_segment(*segments_[segment], context, arguments_and_inputs, arguments_and_inputs + arguments,
+                              inputs, outputs, &error);
+    return report(context, error);
   }
 
   int status = NNAPI_SHIM_OK;
   int nnapi_code = 0;
 
  private:
+  bool report(Context& context, const nnapi_shim_error& error) {
+    if (status == NNAPI_SHIM_OK) return true;
+    nnapi_code = error.nnapi_code;
+    return context.fail("%s", error.message);
+  }
+
   const Segments& segments_;
 };
 

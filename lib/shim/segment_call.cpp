@@ -147,22 +147,22 @@ int read_input(program::Context& context, const Value& value, const nnapi_shim_t
   return NNAPI_SHIM_OK;
 }
 
-}  // namespace
-
-int call_segment(OpenModel& model, program::Context& context, const Value* const* inputs, Value* outputs,
-                 bool takes_codes, nnapi_shim_error* error) {
-  const uint32_t arguments = model.argument_count();
+// Runs the model on inputs in PyTorch's order, one for each argument, or, if `raw_inputs` is not null, on these, which
+// are in NNAPI's.
+int run(OpenModel& model, program::Context& context, const Value* const* arguments, const Value* const* raw_inputs,
+        Value* outputs, bool takes_codes, nnapi_shim_error* error) {
+  const uint32_t count = model.argument_count();
   Pool& pool = context.pool;
-  PoolArray<nnapi_shim_shape> shapes(pool, arguments);
+  PoolArray<nnapi_shim_shape> shapes(pool, count);
   if (!shapes.is_there()) return fail_memory(error);
-  for (uint32_t i = 0; i < arguments; ++i) {
-    if (!inputs[i]->is_tensor()) {
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!arguments[i]->is_tensor()) {
       return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "argument %u of NNAPI's model is %s, a tensor is needed", i,
-                  program::kind_name(*inputs[i]));
+                  program::kind_name(*arguments[i]));
     }
-    shapes[i] = {inputs[i]->tensor().rank, inputs[i]->tensor().sizes};
+    shapes[i] = {arguments[i]->tensor().rank, arguments[i]->tensor().sizes};
   }
-  const CallShapes call_shapes(shapes.data(), arguments);
+  const CallShapes call_shapes(shapes.data(), count);
   std::shared_ptr<const CallTensors> tensors;
   if (const int status = model.describe(call_shapes, &tensors, error)) return status;
   PoolArray<nnapi_shim_buffer> from(pool, tensors->inputs.size()), to(pool, tensors->outputs.size());
@@ -170,12 +170,15 @@ int call_segment(OpenModel& model, program::Context& context, const Value* const
   if (!from.is_there() || !to.is_there() || !copied.is_there()) return fail_memory(error);
   Copies copies{copied, 0};
   for (size_t i = 0; i < tensors->inputs.size(); ++i) {
-    const nnapi_shim_tensor& needed = tensors->inputs[i];
-    const int status = read_input(context, *inputs[needed.argument], needed, i, takes_codes, &copies, &from[i], error);
+    nnapi_shim_tensor needed = tensors->inputs[i];
+    if (raw_inputs != nullptr) needed.is_nhwc = 0;
+    const Value& input = raw_inputs != nullptr ? *raw_inputs[i] : *arguments[needed.argument];
+    const int status = read_input(context, input, needed, i, takes_codes, &copies, &from[i], error);
     if (status != NNAPI_SHIM_OK) return status;
   }
   for (size_t i = 0; i < tensors->outputs.size(); ++i) {
-    const nnapi_shim_tensor& form = tensors->outputs[i];
+    nnapi_shim_tensor form = tensors->outputs[i];
+    if (raw_inputs != nullptr) form.is_nhwc = 0;
     ScalarType dtype{};
     if (!to_dtype(form, takes_codes, &dtype)) return fail_type("output", i, form, error);
     Tensor* made = make_tensor(pool, form, dtype);
@@ -186,6 +189,28 @@ int call_segment(OpenModel& model, program::Context& context, const Value* const
   const RunBuffers buffers = {from.data(), static_cast<uint32_t>(tensors->inputs.size()), to.data(),
                               static_cast<uint32_t>(tensors->outputs.size())};
   return model.run(call_shapes, buffers, error);
+}
+
+}  // namespace
+
+int call_segment(OpenModel& model, program::Context& context, const Value* const* inputs, Value* outputs,
+                 bool takes_codes, nnapi_shim_error* error) {
+  return run(model, context, inputs, nullptr, outputs, takes_codes, error);
+}
+
+int call_raw_segment(OpenModel& model, program::Context& context, const Value* const* arguments,
+                     const Value* const* inputs, uint32_t input_count, Value* outputs, nnapi_shim_error* error) {
+  if (input_count != model.input_arguments().size()) {
+    return fail(error, NNAPI_SHIM_BAD_MODEL, "%u inputs of NNAPI's model found, %zu needed", input_count,
+                model.input_arguments().size());
+  }
+  for (uint32_t i = 0; i < input_count; ++i) {
+    if (!inputs[i]->is_tensor()) {
+      return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "input %u of NNAPI's model is %s, a tensor is needed", i,
+                  program::kind_name(*inputs[i]));
+    }
+  }
+  return run(model, context, arguments, inputs, outputs, false, error);
 }
 
 }  // namespace nnapi_shim

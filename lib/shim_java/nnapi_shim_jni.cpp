@@ -9,10 +9,12 @@
 
 #include "lib/shim/nnapi_shim.h"
 #include "lib/shim_java/float_run.h"
+#include "lib/shim_java/java_error.h"
 #include "lib/shim_java/java_text.h"
 
 namespace {
 
+using nnapi_shim::check;
 using nnapi_shim::FloatRun;
 using nnapi_shim::Text;
 using nnapi_shim::to_java;
@@ -23,19 +25,6 @@ nnapi_shim_model* model_of(jlong handle) {
 
 jlong handle_of(nnapi_shim_model* model) {
   return static_cast<jlong>(reinterpret_cast<intptr_t>(model));
-}
-
-// Throws for a status that is not OK. Returns whether it is.
-bool check(JNIEnv* env, int status, const nnapi_shim_error& error) {
-  if (status == NNAPI_SHIM_OK) return true;
-  jclass type = env->FindClass("org/nnapiconvert/NnapiException");
-  if (type == nullptr) return false;
-  jmethodID constructor = env->GetMethodID(type, "<init>", "(IILjava/lang/String;)V");
-  jstring message = constructor != nullptr ? to_java(env, error.message) : nullptr;
-  if (message == nullptr) return false;
-  jobject exception = env->NewObject(type, constructor, static_cast<jint>(status), error.nnapi_code, message);
-  if (exception != nullptr) env->Throw(static_cast<jthrowable>(exception));
-  return false;
 }
 
 // The arguments' shapes in the C interface's form.

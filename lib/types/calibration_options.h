@@ -8,7 +8,7 @@
 
 namespace nnapi_convert {
 
-// What pictures become, as lib/calibration/picture.h has it.
+// What pictures become, as lib/base/picture.h has it.
 struct PictureChoice {
   int64_t resize = 0, crop = 0;
   double pixel_max = 1;

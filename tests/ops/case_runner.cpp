@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <stdexcept>
 
 #include "lib/converter/graph/quantised_engine.h"
@@ -17,6 +18,7 @@
 #include "tests/ops/case_module.h"
 #include "tests/ops/coverage.h"
 #include "tests/ops/litert_case.h"
+#include "tests/ops/program_case.h"
 #include "tests/ops/torchvision_kernels.h"
 
 namespace {
@@ -25,19 +27,20 @@ namespace fs = std::filesystem;
 using namespace nnapi_convert;
 
 constexpr const char* kUsage =
-    "usage: op_cases [--rebase | --no-golden | --coverage] [--only NAME] [--litert FOLDER] [--every N]\n"
+    "usage: op_cases [--rebase | --no-golden | --coverage | --program] [--only NAME] [--litert FOLDER] [--every N]\n"
     "                FILE-OR-FOLDER...\n"
     "Runs the cases in *.case files.\n"
     "  --rebase     write the golden sections anew\n"
     "  --no-golden  leave the golden sections out of account\n"
     "  --coverage   don't run; tell which rules have no case, or none at the feature level they claim\n"
+    "  --program    don't convert; run the models as programs of the shim, where these have all operators\n"
     "  --only NAME  cases whose name contains NAME\n"
     "  --litert FOLDER  don't check; write each case for LiteRT, and jobs.jsonl, which tells of them\n"
     "  --every N    with --litert: the first of N cases\n";
 
 struct Arguments {
   Golden golden = Golden::kCompare;
-  bool coverage = false;
+  bool coverage = false, program = false;
   std::string only;
   fs::path litert;
   size_t every = 1;
@@ -54,6 +57,8 @@ Arguments parse(int argc, char** argv) {
       arguments.golden = Golden::kIgnore;
     } else if (word == "--coverage") {
       arguments.coverage = true;
+    } else if (word == "--program") {
+      arguments.program = true;
     } else if (word == "--only" && i + 1 < argc) {
       arguments.only = argv[++i];
     } else if (word == "--litert" && i + 1 < argc) {
@@ -141,6 +146,28 @@ int write_for_litert(const Arguments& arguments) {
   return jobs.good() ? 0 : 1;
 }
 
+// Writes which cases differ, and how many need which operators that programs lack.
+int run_programs(const Arguments& arguments) {
+  size_t cases = 0, failed = 0, lacking = 0;
+  std::map<std::string, size_t> missing;
+  for (const fs::path& file : case_files(arguments.paths)) {
+    for (OpCase& one : read_cases(file.string())) {
+      if (one.name.find(arguments.only) == std::string::npos) continue;
+      if ((one.is_of_1_13 && !kIsAndroidsRelease) || !has_engine(one)) continue;
+      ++cases;
+      const ProgramOutcome outcome = check_program(one);
+      if (!outcome.missing.empty()) ++lacking, ++missing[outcome.missing.substr(0, outcome.missing.find('\n'))];
+      if (outcome.problems.empty()) continue;
+      ++failed;
+      std::cout << fmt::format("FAILED {} {}: {}\n", file.string(), one.name, outcome.problems[0]) << std::flush;
+    }
+  }
+  for (const auto& [operators, count] : missing) std::cout << fmt::format("{:5}  {}\n", count, operators);
+  std::cout << fmt::format("{} cases: {} agree, {} differ, {} have operators that programs lack\n", cases,
+                           cases - failed - lacking, failed, lacking);
+  return cases == 0 || failed != 0 ? 1 : 0;
+}
+
 int report_coverage(const Arguments& arguments) {
   RuleCoverage coverage;
   for (const fs::path& file : case_files(arguments.paths)) {
@@ -168,6 +195,7 @@ int main(int argc, char** argv) {
     // PyTorch's loader asks for the library by name and is given this one.
     if (dlopen(host_library_path().c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) throw std::runtime_error(dlerror());
     if (!arguments.litert.empty()) return write_for_litert(arguments);
+    if (arguments.program) return run_programs(arguments);
     return arguments.coverage ? report_coverage(arguments) : run(arguments);
   } catch (const std::exception& error) {
     std::cerr << "op_cases: " << error.what() << "\n";

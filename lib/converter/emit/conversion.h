@@ -16,6 +16,7 @@
 #include "lib/serialize/deferred_tensors.h"
 #include "lib/serialize/metadata.h"
 #include "lib/serialize/module_interface.h"
+#include "lib/serialize/program_writer.h"
 #include "lib/serialize/shim_buffer_writer.h"
 #include "lib/serialize/shim_index.h"
 #include "lib/types/options.h"
@@ -73,6 +74,7 @@ struct Conversion {
   std::vector<InputTuple> bundled_inputs;
   bool embeds_shim_source = false;
   std::optional<ShimWiring> wiring;                   // of several segments that the shim runs without PyTorch
+  std::shared_ptr<const Program> program;             // of other models in parts, for the same; null: PyTorch is needed
   std::string recorded_options;                       // by recorded_options.h
   std::optional<quantise::QuantisedParts> quantised;  // by data
   std::string calibration_table;                      // where the options ask for one

@@ -5,6 +5,7 @@
 #include "lib/converter/emit/check_samples.h"
 #include "lib/converter/emit/emit_cpu.h"
 #include "lib/converter/emit/partitioned_module.h"
+#include "lib/converter/emit/program.h"
 #include "lib/converter/emit/recorded_options.h"
 #include "lib/converter/emit/release_weights.h"
 #include "lib/converter/emit/segment_wiring.h"
@@ -37,6 +38,7 @@ struct Emitted {
   size_t buffer_bytes = 0;
   uint64_t weight_bytes = 0;
   std::optional<ShimWiring> wiring;
+  std::shared_ptr<const Program> program;
 
   torch::jit::Module add(EmittedPart part) {
     buffer_bytes += part.buffer_bytes;
@@ -76,6 +78,19 @@ std::vector<torch::jit::Module> emit_segments(Emitted& emitted, PlannedModel& pl
   return modules;
 }
 
+// Makes the program of a host module, or warns of what keeps it from running without PyTorch.
+std::shared_ptr<const Program> program_of(const torch::jit::Module& host, const std::vector<KeptMethod>& kept,
+                                          Diagnostics& diagnostics) {
+  std::vector<std::string> methods{"forward"};
+  for (const KeptMethod& method : kept) methods.push_back(method.schema.name());
+  ProgramResult result = make_program(host, methods);
+  for (const Refusal& refusal : result.refusals) {
+    diagnostics.warn({"the file needs PyTorch on the phone: programs of the shim can't say a step of the CPU",
+                      refusal.where, refusal.op, refusal.found, 0});
+  }
+  return result.program ? std::make_shared<const Program>(std::move(*result.program)) : nullptr;
+}
+
 void emit_split(Emitted& emitted, PlannedModel& planned, Frontend& frontend, const ConvertOptions& options,
                 const BundledInputs& samples, Diagnostics& diagnostics, Stages& stages) {
   const MethodPlace* place = emitted.place;
@@ -89,6 +104,8 @@ void emit_split(Emitted& emitted, PlannedModel& planned, Frontend& frontend, con
   const std::vector<torch::jit::Module> modules = emit_segments(emitted, planned, options, unit, stages);
   emitted.module = build_partitioned_module({planned.model, planned.plan, modules, planned.interface, samples, unit,
                                              state, methods, place == nullptr ? HostPlace() : place->host});
+  const bool is_for_shim = options.runtime == Runtime::kShim && place == nullptr;
+  if (is_for_shim && !emitted.wiring) emitted.program = program_of(emitted.module, methods, diagnostics);
 }
 
 std::vector<std::string> names_of_values(const std::vector<torch::jit::Node*>& nodes) {
@@ -162,6 +179,7 @@ Conversion emit_plan(Emitted& emitted, PlannedModel& planned, Frontend& frontend
   result.buffer_bytes = emitted.buffer_bytes;
   result.weight_bytes = emitted.weight_bytes;
   result.wiring = std::move(emitted.wiring);
+  result.program = std::move(emitted.program);
   result.bundled_inputs = samples;
   for (size_t i = 0; i < result.segments.size(); ++i) {
     result.segments[i].serialized = std::move(emitted.serialized[i]);

@@ -3,11 +3,13 @@
 
 #include <torch/csrc/jit/api/module.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "lib/base/folder.h"
 #include "lib/serialize/deferred_tensors.h"
+#include "lib/serialize/program_writer.h"
 
 namespace nnapi_convert {
 
@@ -20,7 +22,8 @@ struct ArchiveExtras {
   size_t shim_parts = 0;   // the module's state begins with so many compilations for the shim; their weights are
                            // aligned, so that they can be mapped
   std::string shim_index;  // of these compilations, by shim_index.h; empty: no such file
-  std::vector<FolderFile> shim_source;  // the files of kShimSourceFolder
+  std::shared_ptr<const Program> program = {};  // what runs around these compilations; may be null
+  std::vector<FolderFile> shim_source;          // the files of kShimSourceFolder
 };
 
 // Writes the archive with the module's late tensors; if the path ends in ".ptl", for the lite interpreter. The

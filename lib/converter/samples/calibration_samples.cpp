@@ -11,9 +11,9 @@
 #include <optional>
 
 #include "lib/base/error.h"
-#include "lib/calibration/file_bytes.h"
-#include "lib/calibration/numpy_file.h"
-#include "lib/calibration/picture_list.h"
+#include "lib/base/file_bytes.h"
+#include "lib/base/numpy_file.h"
+#include "lib/base/picture_list.h"
 #include "lib/converter/frontend/index_range.h"
 #include "lib/converter/frontend/sample_inputs.h"
 #include "lib/converter/graph/read_problem.h"

@@ -9,8 +9,8 @@
 
 #include "lib/base/error.h"
 #include "lib/base/large_pages.h"
-#include "lib/calibration/picture.h"
-#include "lib/calibration/picture_list.h"
+#include "lib/base/picture.h"
+#include "lib/base/picture_list.h"
 #include "lib/converter/samples/sample_limits.h"
 
 namespace nnapi_convert {

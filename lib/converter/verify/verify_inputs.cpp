@@ -7,8 +7,8 @@
 
 #include "lib/base/counted.h"
 #include "lib/base/error.h"
+#include "lib/base/file_bytes.h"
 #include "lib/base/held_back.h"
-#include "lib/calibration/file_bytes.h"
 #include "lib/converter/emit/recorded_options.h"
 #include "lib/converter/frontend/argument_samples.h"
 #include "lib/converter/frontend/bound_arguments.h"

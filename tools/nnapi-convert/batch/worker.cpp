@@ -10,8 +10,8 @@
 
 #include "lib/base/input_file.h"
 #include "lib/base/json_text.h"
+#include "lib/base/picture_list.h"
 #include "lib/base/split_text.h"
-#include "lib/calibration/picture_list.h"
 #include "lib/format/json_nesting.h"
 #include "tools/nnapi-convert/batch/content_hash.h"
 #include "tools/nnapi-convert/batch/output_folder.h"

@@ -4,6 +4,7 @@ import java.io.EOFException;
 import java.io.File;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReadWriteLock;
@@ -184,6 +185,42 @@ public final class NnapiModel implements AutoCloseable {
   }
 
   /**
+   * Runs forward on arguments by their paths: "x" is an argument's name, "images[0]" an element of a list, "state.hidden"
+   * a field, "batch[\"image\"]" the value of a key. An argument that is left out has its default. Arrays are in PyTorch's
+   * order. Works for models that run in parts, too, whose steps outside of NNAPI the library runs itself.
+   *
+   * <pre>{@code
+   * try (NnapiResult result = model.run(Collections.singletonMap("x", NnapiArray.of(pixels, 3, 320, 320)))) {
+   *   float[] boxes = result.get("boxes").floats();
+   * }
+   * }</pre>
+   */
+  public NnapiResult run(Map<String, NnapiArray> arguments) {
+    return call("forward", arguments);
+  }
+
+  /** Runs a method of the model, such as one that resets its state, as {@link #run(Map)} runs forward. */
+  public NnapiResult call(String method, Map<String, NnapiArray> arguments) {
+    Objects.requireNonNull(method, "method");
+    int count = arguments.size();
+    String[] paths = new String[count];
+    int[] types = new int[count];
+    long[][] sizes = new long[count][];
+    ByteBuffer[] data = new ByteBuffer[count];
+    int i = 0;
+    for (Map.Entry<String, NnapiArray> argument : arguments.entrySet()) {
+      NnapiArray array = Objects.requireNonNull(argument.getValue(), argument.getKey());
+      paths[i] = Objects.requireNonNull(argument.getKey(), "path");
+      types[i] = array.type().number;
+      sizes[i] = array.sizes();
+      data[i++] = array.memory();
+    }
+    try (Use use = new Use()) {
+      return new NnapiResult(call(use.handle, method, paths, types, sizes, data));
+    }
+  }
+
+  /**
    * Which model of a package runs, and why not those before it. Empty for a file of one model, and before the first
    * {@link #warmUp} or run.
    */
@@ -322,6 +359,9 @@ public final class NnapiModel implements AutoCloseable {
       int[] outputPositions);
 
   private static native float[][] runFloats(long handle, int[] ranks, long[] sizes, float[][] inputs);
+
+  private static native long call(
+      long handle, String method, String[] paths, int[] types, long[][] sizes, ByteBuffer[] data);
 
   private static native long[] profile(long handle);
 

@@ -1,4 +1,4 @@
-#include "lib/calibration/picture_list.h"
+#include "lib/base/picture_list.h"
 
 #include <fmt/format.h>
 

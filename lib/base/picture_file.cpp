@@ -9,8 +9,8 @@
 #include <jpeglib.h>
 
 #include "lib/base/error.h"
-#include "lib/calibration/file_bytes.h"
-#include "lib/calibration/picture.h"
+#include "lib/base/file_bytes.h"
+#include "lib/base/picture.h"
 
 namespace nnapi_convert::calibration {
 namespace {

@@ -1,4 +1,4 @@
-#include "lib/calibration/picture.h"
+#include "lib/base/picture.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "lib/calibration/numpy_file.h"
+#include "lib/base/numpy_file.h"
 
 #include <fmt/format.h>
 #include <libdeflate.h>
@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "lib/base/error.h"
-#include "lib/calibration/file_bytes.h"
+#include "lib/base/file_bytes.h"
 
 namespace nnapi_convert::calibration {
 namespace {

@@ -1,4 +1,4 @@
-#include "lib/calibration/file_bytes.h"
+#include "lib/base/file_bytes.h"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/calibration/array.h"
+#include "lib/base/array.h"
 
 namespace nnapi_convert::calibration {
 

@@ -1,0 +1,85 @@
+// Writes the binary form of a program (lib/format/program_format.h, schemas/nnapi_program.md).
+#pragma once
+
+#include <ATen/core/ivalue.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "lib/format/program_format.h"
+#include "lib/nnapi/constant.h"
+
+namespace nnapi_convert {
+
+using ProgramWords = std::vector<uint32_t>;
+
+// A program as a record of an archive.
+struct Program {
+  ProgramWords words;
+  std::vector<at::Tensor> tensors;  // the data: row-major, each at a multiple of kDataAlignment behind the words
+  uint64_t bytes = 0;               // of the record
+
+  // Hands over the record's bytes.
+  void write(const nnapi::ByteSink& sink) const;
+};
+
+struct ProgramArgument {
+  std::string name, type;
+  uint32_t default_plus_1 = 0;  // a constant's number plus 1
+};
+
+struct ProgramMethod {
+  std::string name;
+  std::vector<ProgramArgument> arguments;  // in the first registers
+  std::string result_type;
+  uint32_t registers = 0, result = 0;  // `result` is an operand
+  ProgramWords code;
+};
+
+struct ProgramSegment {
+  uint32_t inputs = 0, outputs = 0;
+};
+
+class ProgramWriter {
+ public:
+  // Returns the entry's number; an equal text or number has one entry.
+  uint32_t string(const std::string& text);
+  uint32_t op(const std::string& name);
+  uint32_t constant(bool value);
+  uint32_t constant(int64_t value);
+  uint32_t constant(double value);
+  uint32_t none();
+  // Throws std::invalid_argument, with what was found, for a value that programs can't hold: tensors of other dtypes or
+  // of more axes, objects of custom classes.
+  uint32_t constant(const c10::IValue& value);
+  // An object with these constants as its fields.
+  uint32_t object(const std::vector<uint32_t>& fields);
+
+  void add(ProgramMethod method) { methods_.push_back(std::move(method)); }
+  void add(ProgramSegment segment) { segments_.push_back(segment); }
+
+  // `state` is the constant that is the state at first. The writer can't be used afterwards.
+  Program finish(uint32_t state);
+
+ private:
+  uint32_t add_constant(const ProgramWords& words);
+  uint32_t tensor(const at::Tensor& tensor);
+  uint32_t sequence(program_format::ConstantKind kind, const std::vector<uint32_t>& elements, size_t count);
+
+  std::map<std::string, uint32_t> strings_, ops_;
+  std::vector<std::string> string_order_;
+  std::vector<uint32_t> op_names_;
+  std::map<ProgramWords, uint32_t> constants_;
+  std::vector<const ProgramWords*> constant_order_;
+  std::unordered_map<const void*, uint32_t> tensor_numbers_;  // by the tensor
+  std::vector<at::Tensor> tensors_;
+  uint64_t data_bytes_ = 0;
+  std::vector<ProgramMethod> methods_;
+  std::vector<ProgramSegment> segments_;
+};
+
+}  // namespace nnapi_convert

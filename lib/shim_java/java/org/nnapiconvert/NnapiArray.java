@@ -1,0 +1,183 @@
+package org.nnapiconvert;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.Objects;
+
+/**
+ * A tensor as PyTorch has it: row-major, with sizes in PyTorch's order (N, C, H, W for images). {@link NnapiModel#run(java.util.Map)}
+ * takes arrays and gives them. A single number has no sizes.
+ */
+public final class NnapiArray {
+  /** The types of elements, with the numbers that PyTorch's ScalarType gives them. */
+  public enum Type {
+    UINT8(0, 1),
+    INT8(1, 1),
+    INT16(2, 2),
+    INT32(3, 4),
+    INT64(4, 8),
+    FLOAT16(5, 2),
+    FLOAT32(6, 4),
+    FLOAT64(7, 8),
+    BOOL(11, 1);
+
+    final int number;
+    /** The bytes of an element. */
+    public final int bytes;
+
+    Type(int number, int bytes) {
+      this.number = number;
+      this.bytes = bytes;
+    }
+
+    static Type of(int number) {
+      for (Type type : values()) {
+        if (type.number == number) return type;
+      }
+      throw new IllegalArgumentException("type " + number);
+    }
+  }
+
+  private final Type type;
+  private final long[] sizes;
+  private final ByteBuffer data;
+
+  NnapiArray(Type type, long[] sizes, ByteBuffer data) {
+    this.type = type;
+    this.sizes = sizes;
+    this.data = data;
+  }
+
+  /**
+   * Wraps a direct buffer: the bytes between its position and its limit, in the phone's byte order. Nothing is copied.
+   */
+  public static NnapiArray of(Type type, ByteBuffer data, long... sizes) {
+    if (!data.isDirect()) {
+      throw new IllegalArgumentException("the data are in a heap buffer; use ByteBuffer.allocateDirect");
+    }
+    ByteBuffer kept = data.slice().order(ByteOrder.nativeOrder());
+    check(Objects.requireNonNull(type, "type"), sizes, kept.remaining());
+    return new NnapiArray(type, sizes.clone(), kept);
+  }
+
+  /** Copies the numbers into a float32 array. */
+  public static NnapiArray of(float[] numbers, long... sizes) {
+    NnapiArray array = allocate(Type.FLOAT32, numbers.length, sizes);
+    array.data.asFloatBuffer().put(numbers);
+    return array;
+  }
+
+  /** Copies the numbers into an int32 array. */
+  public static NnapiArray of(int[] numbers, long... sizes) {
+    NnapiArray array = allocate(Type.INT32, numbers.length, sizes);
+    array.data.asIntBuffer().put(numbers);
+    return array;
+  }
+
+  /** Copies the numbers into an int64 array. */
+  public static NnapiArray of(long[] numbers, long... sizes) {
+    NnapiArray array = allocate(Type.INT64, numbers.length, sizes);
+    array.data.asLongBuffer().put(numbers);
+    return array;
+  }
+
+  /** Copies the bytes into a uint8 array. */
+  public static NnapiArray of(byte[] numbers, long... sizes) {
+    NnapiArray array = allocate(Type.UINT8, numbers.length, sizes);
+    array.data.duplicate().put(numbers);
+    return array;
+  }
+
+  public Type type() {
+    return type;
+  }
+
+  public long[] sizes() {
+    return sizes.clone();
+  }
+
+  /** The number of elements. */
+  public long count() {
+    return count(sizes);
+  }
+
+  /** The bytes, read-only, in the phone's byte order. Those of a result are valid until the result is closed. */
+  public ByteBuffer buffer() {
+    return data.asReadOnlyBuffer().order(ByteOrder.nativeOrder());
+  }
+
+  /** The memory itself, for native code. */
+  ByteBuffer memory() {
+    return data;
+  }
+
+  /** Copies the numbers of a float32 or float64 array. */
+  public float[] floats() {
+    float[] numbers = new float[(int) count()];
+    if (type == Type.FLOAT32) {
+      buffer().asFloatBuffer().get(numbers);
+    } else {
+      need(type == Type.FLOAT64, "float32 or float64");
+      for (int i = 0; i < numbers.length; ++i) numbers[i] = (float) data.getDouble(8 * i);
+    }
+    return numbers;
+  }
+
+  /** Copies the numbers of an array of integers or of booleans. */
+  public long[] longs() {
+    long[] numbers = new long[(int) count()];
+    for (int i = 0; i < numbers.length; ++i) numbers[i] = longAt(i);
+    return numbers;
+  }
+
+  private long longAt(int i) {
+    switch (type) {
+      case UINT8:
+      case BOOL:
+        return data.get(i) & 0xff;
+      case INT8:
+        return data.get(i);
+      case INT16:
+        return data.getShort(2 * i);
+      case INT32:
+        return data.getInt(4 * i);
+      case INT64:
+        return data.getLong(8 * i);
+      default:
+        throw new IllegalStateException("the array is of " + type + ", integers are needed");
+    }
+  }
+
+  private void need(boolean holds, String needed) {
+    if (!holds) throw new IllegalStateException("the array is of " + type + ", " + needed + " is needed");
+  }
+
+  private static NnapiArray allocate(Type type, int numbers, long[] sizes) {
+    check(type, sizes, (long) numbers * type.bytes);
+    ByteBuffer data = ByteBuffer.allocateDirect(numbers * type.bytes).order(ByteOrder.nativeOrder());
+    return new NnapiArray(type, sizes.clone(), data);
+  }
+
+  private static void check(Type type, long[] sizes, long bytes) {
+    long needed = Math.multiplyExact(count(sizes), (long) type.bytes);
+    if (bytes != needed) {
+      throw new IllegalArgumentException(
+          bytes + " bytes found, " + needed + " needed for " + type + " " + Arrays.toString(sizes));
+    }
+  }
+
+  private static long count(long[] sizes) {
+    long count = 1;
+    for (long size : sizes) {
+      if (size < 0) throw new IllegalArgumentException("size " + size + " found, 0 or more needed");
+      count = Math.multiplyExact(count, size);
+    }
+    return count;
+  }
+
+  @Override
+  public String toString() {
+    return type + " " + Arrays.toString(sizes);
+  }
+}

@@ -1,0 +1,13 @@
+// Failures of the C interface as Java's exceptions.
+#pragma once
+
+#include <jni.h>
+
+#include "lib/shim/nnapi_shim.h"
+
+namespace nnapi_shim {
+
+// Throws an org.nnapiconvert.NnapiException for a status that is not OK. Returns whether it is.
+bool check(JNIEnv* env, int status, const nnapi_shim_error& error);
+
+}  // namespace nnapi_shim
