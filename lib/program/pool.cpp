@@ -1,5 +1,6 @@
 #include "lib/program/pool.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #if defined(__SANITIZE_ADDRESS__)  // GCC; Clang has a feature
@@ -95,6 +96,7 @@ void Pool::give_back(void* memory) {
 
 Pool::Header* Pool::make(size_t number, size_t capacity) {
   void* memory = nullptr;
+  if (capacity > limit_ - std::min(limit_, reserved_)) return nullptr;
   if (::posix_memalign(&memory, kHeaderBytes, kHeaderBytes + capacity) != 0) return nullptr;
   auto* block = static_cast<Header*>(memory);
   *block = {nullptr, all_, nullptr, capacity, number};

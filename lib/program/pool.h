@@ -19,6 +19,8 @@ class Pool {
   void* take(size_t bytes);
   void give_back(void* memory);
 
+  // At most so many bytes are reserved; take() returns null for more.
+  void set_limit(size_t bytes) { limit_ = bytes; }
   size_t bytes_in_use() const { return in_use_; }
   size_t bytes_reserved() const { return reserved_; }  // with what is kept for later
 
@@ -32,7 +34,7 @@ class Pool {
 
   Header* free_[kClasses] = {};
   Header* all_ = nullptr;
-  size_t in_use_ = 0, reserved_ = 0;
+  size_t in_use_ = 0, reserved_ = 0, limit_ = SIZE_MAX;
 };
 
 }  // namespace nnapi_shim::program

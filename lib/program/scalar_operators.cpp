@@ -130,14 +130,19 @@ bool divmod(Call& call) {
   return true;
 }
 
+bool read_power(Call& call, Pair* pair) {
+  if (!read_pair(call, pair)) return false;
+  return pair->x != 0 || !(pair->y < 0) || call.context.fail("0 has no power below 0");
+}
+
 bool power(Call& call) {
   Pair p{};
-  return read_pair(call, &p) && give(call, std::pow(p.x, p.y));
+  return read_power(call, &p) && give(call, std::pow(p.x, p.y));
 }
 
 bool whole_power(Call& call) {
   Pair p{};
-  return read_pair(call, &p) && give(call, int_of(std::pow(p.x, p.y)));
+  return read_power(call, &p) && give(call, int_of(std::pow(p.x, p.y)));
 }
 
 bool smaller(Call& call) {

@@ -89,6 +89,7 @@ class Parser {
 }  // namespace
 
 bool parse_type(const char* text, Type* type) {
+  *type = Type();
   if (std::strcmp(text, "Tuple[()]") == 0) {
     type->kind = Kind::kTuple;
     return true;
