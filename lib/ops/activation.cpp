@@ -169,18 +169,29 @@ Dims slope_dims(const TensorType& slopes, const TensorType& self) {
   return dims;
 }
 
-std::vector<ValueType> prelu_type(const OpArguments& args) {
-  const TensorType self = args.tensor("self");
-  const TensorType slopes = args.tensor("weight");
-  require_float(args, self);
+void require_slopes(const OpArguments& args, const TensorType& self, const TensorType& slopes) {
   require_rank(args, self, 0, kHighestRank);
-  require_float(args, slopes);
   require_rank(args, slopes, 0, 1);
   const Dim channels = self.rank() > 1 ? self.dims[1] : Dim(1);
   const Dim count = product(slopes.dims);
   args.require(count == Dim(1) || count == channels, fmt::format("{} slopes for {}", count.text(), to_text(self)),
                fmt::format("1, or {}, one for each channel", channels.text()));
+}
+
+std::vector<ValueType> prelu_type(const OpArguments& args) {
+  const TensorType self = args.tensor("self");
+  const TensorType slopes = args.tensor("weight");
+  require_float(args, self);
+  require_float(args, slopes);
+  require_slopes(args, self, slopes);
   return {self};
+}
+
+std::vector<ValueType> quantized_prelu_type(const OpArguments& args) {
+  const TensorType slopes = args.tensor("weight");
+  args.require(slopes.dtype == at::kQUInt8, "slopes " + to_text(slopes), "quint8");
+  require_slopes(args, args.tensor("qx"), slopes);
+  return given_quantization(args);
 }
 
 void lower_prelu(OpContext& ctx) {
@@ -199,6 +210,18 @@ void lower_prelu(OpContext& ctx) {
     return x.then(OperationCode::PRELU, {constant_slopes(slopes).id()}).set_output();
   }
   leaky(x, constant_slopes(slopes), constant_slopes(1 - slopes)).set_output();
+}
+
+void lower_quantized_prelu(OpContext& ctx) {
+  const Expression x = argument(ctx, "qx");
+  const TensorType type = ctx.tensor("weight");
+  const Dims dims = slope_dims(type, x.type());
+  const auto slopes = [&]() -> Expression {
+    if (!ctx.is_constant("weight")) return reshape(argument(ctx, "weight"), dims);
+    const at::Tensor values = ctx.constant("weight").reshape(fixed_values(dims));
+    return {ctx, {ctx.constant_operand(values), {at::kQUInt8, dims, type.quantization}}};
+  };
+  x.then(OperationCode::PRELU, {slopes().id()}, ctx.output_type()).set_output();
 }
 
 // 1 where x is above the bound, else 0.
@@ -258,6 +281,8 @@ OpRules activation_rules() {
       {"aten::clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", 1, "float32, or integers", clamp_tensor_type,
        lower_clamp_tensor, kElementwise | Fact::kTakesAnyNumber},
       {"aten::prelu(Tensor self, Tensor weight) -> Tensor", 1, "float32", prelu_type, lower_prelu, kUnprovedRows},
+      {"quantized::prelu(Tensor qx, Tensor weight, float output_scale, int output_zero_point) -> Tensor", kPreluLevel,
+       "quint8 slopes", quantized_prelu_type, lower_quantized_prelu, kUnprovedRows},
       {"aten::leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor", 1, "quint8: feature level 3",
        float_or_quantized_self, lower_leaky_relu, kElementwise | Fact::kTakesAnyNumber},
       {"quantized::leaky_relu(Tensor qx, Scalar negative_slope, bool inplace, float output_scale, int "

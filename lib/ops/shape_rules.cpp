@@ -60,6 +60,22 @@ bool may_be_equal(const Dim& a, const Dim& b) {
   return false;
 }
 
+bool is_weight(const torch::jit::Node& node) {
+  if (node.kind() == c10::prim::GetAttr) return node.output()->type()->kind() == c10::TypeKind::TensorType;
+  if (node.kind() != c10::prim::Constant || !node.hasAttribute(c10::attr::value)) return false;
+  if (node.kindOf(c10::attr::value) != torch::jit::AttributeKind::t) return false;
+  const at::Tensor& tensor = node.t(c10::attr::value);
+  return tensor.is_floating_point() && tensor.dim() > 0;
+}
+
+bool has_weights(const torch::jit::Block& block) {
+  return std::any_of(block.nodes().begin(), block.nodes().end(), [](const torch::jit::Node* node) {
+    const auto inner = node->blocks();
+    return is_weight(*node) ||
+           std::any_of(inner.begin(), inner.end(), [](const torch::jit::Block* each) { return has_weights(*each); });
+  });
+}
+
 }  // namespace
 
 Dims broadcast(const OpArguments& args, const Dims& a, const Dims& b) {
@@ -140,15 +156,20 @@ void require_rank(const OpArguments& args, const TensorType& type, size_t lowest
   args.require(type.rank() >= lowest && type.rank() <= highest, "a tensor " + to_text(type), needed);
 }
 
+std::string hint_for_floats(const torch::jit::Graph& graph) {
+  if (has_weights(*graph.block())) return "convert the model with model.float()";
+  return "give the input as float32, as with --input DIMS:float32, or cast it in forward, as with x.float()";
+}
+
 void require_float(const OpArguments& args, const TensorType& type) {
   args.require(type.dtype == at::kFloat, "a tensor " + to_text(type), "float32",
-               type.dtype == at::kDouble || type.dtype == at::kHalf ? "convert the model with model.float()" : "");
+               type.dtype == at::kDouble || type.dtype == at::kHalf ? hint_for_floats(*args.node().owningGraph()) : "");
 }
 
 void require_float_or_quantized(const OpArguments& args, const TensorType& type) {
   if (type.dtype == at::kQUInt8) return;
   args.require(type.dtype == at::kFloat, "a tensor " + to_text(type), "float32 or quint8",
-               type.dtype == at::kDouble || type.dtype == at::kHalf ? "convert the model with model.float()" : "");
+               type.dtype == at::kDouble || type.dtype == at::kHalf ? hint_for_floats(*args.node().owningGraph()) : "");
 }
 
 }  // namespace nnapi_convert

@@ -47,6 +47,9 @@ Dims as_image(const Dims& dims, size_t spatial);
 void require_positive(const OpArguments& args, const Dims& dims);
 // Refuses a rank below `lowest` or above `highest`.
 void require_rank(const OpArguments& args, const TensorType& type, size_t lowest, size_t highest);
+// Returns what to do about float tensors of another dtype than float32: in a model without weights only the input has
+// it.
+std::string hint_for_floats(const torch::jit::Graph& graph);
 // Refuses everything but float32.
 void require_float(const OpArguments& args, const TensorType& type);
 // Refuses everything but float32 and quint8.

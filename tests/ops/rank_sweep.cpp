@@ -1,6 +1,8 @@
-// rank_sweep [--only NAME]: each operator with a rule or a formula on tensors of rank 0 to 6 and of unusual sizes and
-// dtypes, with arguments that often make no sense. Each is converted or refused: no assertion, no signal, no endless
-// loop. One process for each operator. Exit codes: 0 all end well, 1 some don't, 2 usage.
+// rank_sweep [--only NAME] [--part I/N]: each operator with a rule or a formula on tensors of rank 0 to 6 and of
+// unusual sizes and dtypes, with arguments that often make no sense. Each is converted or refused: no assertion, no
+// signal, no endless loop. One process for each operator. --part takes one of N shares of the variants, another one for
+// the next operator: each operator is swept in every part, and each variant is in every part for some operator. Exit
+// codes: 0 all end well, 1 some don't, 2 usage.
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <torch/csrc/jit/frontend/function_schema_parser.h>
@@ -9,8 +11,10 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <iostream>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -66,6 +70,11 @@ struct Variant {
   }
 };
 
+// Which of `count` shares of the variants is swept.
+struct Part {
+  size_t index = 0, count = 1;
+};
+
 std::vector<Variant> variants() {
   std::vector<Variant> result;
   for (size_t rank = 0; rank <= kHighestRank; ++rank) {
@@ -79,6 +88,16 @@ std::vector<Variant> variants() {
     result.push_back({rank, 2, true, at::kFloat, 1, true, false});
     for (const at::ScalarType dtype : {at::kLong, at::kBool, at::kQUInt8})
       result.push_back({rank, 3, false, dtype, 1, true, false});
+  }
+  return result;
+}
+
+// The variants of the part for the operator of this number. Neighbouring ranks take other ones, too.
+std::vector<Variant> variants_of(const Part& part, size_t operator_number) {
+  std::vector<Variant> result;
+  const std::vector<Variant> all = variants();
+  for (size_t i = 0; i < all.size(); ++i) {
+    if ((i + all[i].rank + operator_number) % part.count == part.index) result.push_back(all[i]);
   }
   return result;
 }
@@ -220,10 +239,10 @@ bool ends_well(const SweepGraph& graph, int feature_level, Fallback fallback) {
   return true;
 }
 
-int sweep(const c10::FunctionSchema& schema) {
+int sweep(const c10::FunctionSchema& schema, const std::vector<Variant>& chosen) {
   for (const int signal : {SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL, SIGALRM}) std::signal(signal, report_signal);
   bool is_good = true;
-  for (const Variant& variant : variants()) {
+  for (const Variant& variant : chosen) {
     const std::string text = fmt::format("{}: {}", c10::toString(schema.operator_name()), variant.text());
     std::strncpy(current, text.c_str(), sizeof current - 1);
     alarm(kSeconds);
@@ -236,11 +255,11 @@ int sweep(const c10::FunctionSchema& schema) {
   return is_good ? 0 : 1;
 }
 
-bool ends_well_alone(const c10::FunctionSchema& schema) {
+bool ends_well_alone(const c10::FunctionSchema& schema, const std::vector<Variant>& chosen) {
   std::cout.flush();
   const pid_t child = fork();
   if (child == 0) {
-    const int code = sweep(schema);
+    const int code = sweep(schema, chosen);
     std::cout.flush();
     _exit(code);
   }
@@ -259,16 +278,39 @@ std::set<std::string> swept_operators() {
   return names;
 }
 
-int run(const std::string& only) {
-  size_t failed = 0, count = 0;
+struct Arguments {
+  std::string only;
+  Part part;
+};
+
+std::optional<Arguments> parse(int argc, char** argv) {
+  Arguments arguments;
+  for (int i = 1; i < argc; i += 2) {
+    const std::string word = argv[i];
+    if (i + 1 == argc) return std::nullopt;
+    char more = 0;
+    Part& part = arguments.part;
+    if (word == "--only") {
+      arguments.only = argv[i + 1];
+    } else if (word != "--part" || std::sscanf(argv[i + 1], "%zu/%zu%c", &part.index, &part.count, &more) != 2 ||
+               part.index >= part.count) {
+      return std::nullopt;
+    }
+  }
+  return arguments;
+}
+
+int run(const Arguments& arguments) {
+  size_t failed = 0, count = 0, number = 0;
   for (const std::string& name : swept_operators()) {
-    if (name.find(only) == std::string::npos || kEndPytorch.count(name) != 0) continue;
+    const std::vector<Variant> chosen = variants_of(arguments.part, number++);
+    if (name.find(arguments.only) == std::string::npos || kEndPytorch.count(name) != 0) continue;
     const size_t dot = name.find('.');
     const std::string overload = dot == std::string::npos ? "" : name.substr(dot + 1);
     const auto found = torch::jit::findOperatorFor({name.substr(0, dot), overload});
     if (found == nullptr) continue;  // of a later PyTorch
     ++count;
-    if (!ends_well_alone(found->schema())) ++failed;
+    if (!ends_well_alone(found->schema(), chosen)) ++failed;
   }
   std::cout << fmt::format("{} operators, {} failed\n", count, failed);
   return failed == 0 && count > 0 ? 0 : 1;
@@ -277,12 +319,12 @@ int run(const std::string& only) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool has_name = argc == 3 && std::string(argv[1]) == "--only";
-  if (argc != 1 && !has_name) {
-    std::cerr << "usage: rank_sweep [--only NAME]\n";
+  const std::optional<Arguments> arguments = parse(argc, argv);
+  if (!arguments) {
+    std::cerr << "usage: rank_sweep [--only NAME] [--part I/N]\n";
     return 2;
   }
   choose_quantised_engine();
   register_torchvision_kernels();
-  return run(has_name ? argv[2] : "");
+  return run(*arguments);
 }

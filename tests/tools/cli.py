@@ -10,6 +10,8 @@ import tempfile
 import unittest
 from typing import Dict, List, Optional
 
+import servers
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = os.environ.get("NNAPI_CONVERT", str(ROOT / "build/release/bin/nnapi-convert"))
 LIBRARIES = pathlib.Path(PROGRAM).resolve().parents[1] / "lib"
@@ -38,8 +40,12 @@ def environment(extra: Optional[Dict[str, str]] = None) -> Dict[str, str]:
 
 def run(*arguments, cwd=None, env=None, timeout=TIMEOUT, **options) -> Result:
     command = [PROGRAM, *map(str, arguments)]
-    done = subprocess.run(command, cwd=cwd, env=environment(env), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          stdin=subprocess.DEVNULL, timeout=timeout, **options)
+    done = None
+    if env is None and not options:  # else the program starts as users start it
+        done = servers.run_program(command, cwd, environment(), timeout)
+    if done is None:
+        done = subprocess.run(command, cwd=cwd, env=environment(env), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              stdin=subprocess.DEVNULL, timeout=timeout, **options)
     text = [stream.decode("utf-8", "backslashreplace") for stream in (done.stdout, done.stderr)]
     return Result(command, done.returncode, *text)
 

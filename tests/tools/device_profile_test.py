@@ -70,8 +70,9 @@ class OnTheDevice(CliTest, StockTorchTest):
     def run_on(self, path, profile, device, inputs):
         torch.save(inputs, self.folder / "inputs.pt")
         env = environment({"NNAPI_HOST_PROFILE": str(profile), "LD_LIBRARY_PATH": str(HOST)})
-        return subprocess.run([sys.executable, HERE / "run_on_device.py", path, device, self.folder / "inputs.pt",
-                               self.folder / "outputs.pt"], env=env, capture_output=True, text=True, timeout=120)
+        command = [sys.executable, HERE / "servers.py", "run", HERE / "run_on_device.py", path, device,
+                   self.folder / "inputs.pt", self.folder / "outputs.pt"]
+        return subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
 
     def assert_runs(self, model, original, inputs, profile, *options, tolerance=1e-3):
         """Gives the number of calls of NNAPI, 0 where no part goes there."""

@@ -34,14 +34,32 @@ class EmptyResult(nn.Module):
         return torch.relu(x @ x), x[:, :0] + 1.0, first, rest
 
 
+class EmptyStatistics(nn.Module):
+    """In evaluation mode a batch norm's two statistics are empty."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.register_buffer("mean", torch.randn(4))
+        self.register_buffer("var", torch.rand(4) + 0.5)
+
+    def forward(self, x: torch.Tensor):
+        return torch.native_batch_norm(x @ x, None, None, self.mean, self.var, False, 0.1, 1e-5)
+
+
 class EmptyTensorsTest(ScriptedModelTest):
-    models = {model.__name__: model for model in (Accumulator, AccumulatorInParts, EmptySlicesInParts, EmptyResult)}
+    models = {model.__name__: model for model in (Accumulator, AccumulatorInParts, EmptySlicesInParts, EmptyResult,
+                                                  EmptyStatistics)}
 
     def test_what_is_written_runs(self):
         for name in self.models:
             with self.subTest(name):
                 self.save(name)
                 self.succeed(self.path, "-o", self.out, "--input", "4,4", "--min-segment-macs", "0", "--verify")
+
+    def test_empty_statistics_convert(self):
+        self.save("EmptyStatistics")
+        self.succeed(self.path, "-o", self.out, "--input", "4,4", "--fallback", "none", "--verify")
 
     def test_too_large_inputs(self):
         self.save("Accumulator")

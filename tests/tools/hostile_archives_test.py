@@ -25,7 +25,7 @@ class Archives(BatchTest):
     def soak(self, count: int, seed: int):
         made = write_many(FIXTURES, self.zoo, count, seed)
         self.batch("--nhwc", "--input", "1,3,16,16", "--keep-going", "--timeout", SECONDS, code=1,
-                   preexec_fn=limit_addresses)
+                   preexec_fn=limit_addresses, timeout=400)
         entries = self.summary()["models"]
         self.assertEqual(set(made), {entry["name"] for entry in entries})
         bad = [f"{made[entry['name']]}: {entry['status']}: {entry.get('error')}" for entry in entries

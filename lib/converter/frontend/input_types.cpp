@@ -204,10 +204,11 @@ TensorType type_from_spec(const InputSpec& spec, size_t index, const std::option
 }
 
 // Returns what to do about an input of a dtype that NNAPI has not.
-std::string hint_for_dtype(at::ScalarType dtype, TypeSource source) {
+std::string hint_for_dtype(at::ScalarType dtype, TypeSource source, const torch::jit::Graph& graph) {
   const bool may_differ = source == TypeSource::kTrace || source == TypeSource::kBundledInputs;
-  const std::string hint = c10::isFloatingType(dtype) ? "; convert the model with model.float()" : "";
-  return may_differ ? hint + "; --input DIMS:DTYPE gives another" : hint;
+  const std::string hint = c10::isFloatingType(dtype) ? "; " + hint_for_floats(graph) : "";
+  const bool names_option = hint.find("--input") != std::string::npos;
+  return may_differ && !names_option ? hint + "; --input DIMS:DTYPE gives another" : hint;
 }
 
 // What NNAPI can't take, the CPU may read, where it runs parts of the model.
@@ -219,7 +220,7 @@ void check_for_nnapi(const TensorType& type, const Value* input, const std::stri
   const bool is_taken = has_operand_code(type.dtype) || type.dtype == at::kByte;
   if (!is_taken && !input->uses().empty()) {
     fail(name, fmt::format("dtype {} found, float32, int32, int64, bool or quint8 needed{}", dtype_name(type.dtype),
-                           hint_for_dtype(type.dtype, source)));
+                           hint_for_dtype(type.dtype, source, *input->owningGraph())));
   }
 }
 

@@ -335,9 +335,26 @@ std::vector<Value*> remove_with_inputs_apart(const std::shared_ptr<Graph>& graph
   return apart;
 }
 
+// Where _index_put_impl_ takes a list that can hold no None, it has no functional form; index_put_, which does the
+// same, has one.
+void use_index_put(Block* block) {
+  for (auto it = block->nodes().begin(); it != block->nodes().end();) {
+    Node* node = *it++;
+    for (Block* inner : node->blocks()) use_index_put(inner);
+    if (node->kind() != c10::aten::_index_put_impl_ || functional_kind(*node)) continue;
+    Node* same = node->owningGraph()->create(c10::aten::index_put_, node->inputs().slice(0, 4));
+    same->copyMetadata(node);
+    same->output()->copyMetadata(node->output());
+    same->insertBefore(node);
+    node->output()->replaceAllUsesWith(same->output());
+    node->destroy();
+  }
+}
+
 }  // namespace
 
 std::vector<Value*> remove_inplace(const std::shared_ptr<Graph>& graph, Diagnostics& diagnostics) {
+  use_index_put(graph->block());
   remove_all(graph, diagnostics);
   return remove_with_inputs_apart(graph, diagnostics);
 }
