@@ -19,7 +19,7 @@ NUMBERS = {name: number for number, name in DTYPES.items()}
 
 class NamedTensor(ctypes.Structure):
     _fields_ = [("path", ctypes.c_char_p), ("dtype", ctypes.c_int32), ("rank", ctypes.c_uint32),
-                ("sizes", ctypes.c_int64 * MOST_AXES), ("data", ctypes.c_void_p), ("bytes", ctypes.c_size_t)]
+                ("sizes", ctypes.POINTER(ctypes.c_int64)), ("data", ctypes.c_void_p), ("bytes", ctypes.c_size_t)]
 
 
 class Error(ctypes.Structure):
@@ -57,7 +57,7 @@ class ShimModel:
     def results(self):
         for index in range(self.library.nnapi_shim_result_count(self.result)):
             tensor = NamedTensor()
-            self.library.nnapi_shim_result_tensor(self.result, index, ctypes.byref(tensor))
+            self.library.nnapi_shim_result_tensor(self.result, index, ctypes.byref(tensor), None)
             shape = tuple(tensor.sizes[:tensor.rank])
             data = ctypes.string_at(tensor.data, tensor.bytes) if tensor.bytes else b""
             yield tensor.path.decode(), numpy.frombuffer(data, dtype=DTYPES[tensor.dtype]).reshape(shape)

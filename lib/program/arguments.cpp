@@ -358,6 +358,7 @@ void Operand::add_to(Promotion& promotion) const {
 }
 
 bool Operand::round_to(Pool& pool, ScalarType dtype) {
+  is_number_ = false;
   if (tensor_->dtype == dtype || tensor_->numel() == 0) return true;
   if (tensor_->rank == 0) {
     const Compute compute = conversion_class(tensor_->dtype, dtype);

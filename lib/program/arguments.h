@@ -75,7 +75,8 @@ class Operand {
   bool read(Call& call, uint32_t number);
   void set(const Value& value);  // a tensor or number
   void add_to(Promotion& promotion) const;
-  // Gives elements that are not exact in the dtype their value in it. False if memory is short.
+  // Gives elements that are not exact in the dtype their value in it; a number becomes a tensor. False if memory is
+  // short.
   bool round_to(Pool& pool, ScalarType dtype);
   const Tensor& tensor() const { return *tensor_; }
   bool is_number() const { return is_number_; }

@@ -264,6 +264,10 @@ bool linspace(Call& call) {
   if (steps < 0) return call.context.fail("%lld steps", static_cast<long long>(steps));
   Tensor* tensor = make_tensor(call.context.pool, dtype, 1, &steps);
   if (!give(call, 0, tensor)) return false;
+  if (!is_floating(dtype)) {
+    start = std::trunc(start);
+    end = std::trunc(end);
+  }
   // Both halves begin at their end, as PyTorch's do.
   const double step = steps > 1 ? (end - start) / static_cast<double>(steps - 1) : 0;
   const auto narrow_step = static_cast<double>(static_cast<float>(

@@ -674,7 +674,7 @@ bool scatter_along(Call& call, bool in_place, Combine combine) {
   Operand source;
   if (!source.read(call, 3)) return false;
   Value view;
-  if (source.is_number()) {
+  if (!call.input(3).is_tensor()) {
     if (!source.round_to(call.context.pool, target->dtype)) return call.context.fail_memory();
     view = Value(make_tensor(call.context.pool, target->dtype, 0, nullptr));
     if (view.is_none()) return call.context.fail_memory();

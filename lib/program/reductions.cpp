@@ -283,9 +283,8 @@ bool reducing(Call& call) {
   if (kWidens && !is_floating(reduction.from) && (kDtype == 0 || call.input(kDtype).is_none())) {
     reduction.from = reduction.to = ScalarType::kInt64;
   }
-  if (kKind == Kind::kMean || kKind == Kind::kLogsumexp) {
-    if (!is_floating(reduction.from)) return call.context.fail("the elements are no floats");
-  }
+  if (kKind == Kind::kLogsumexp && !is_floating(reduction.from)) reduction.from = reduction.to = ScalarType::kFloat32;
+  if (kKind == Kind::kMean && !is_floating(reduction.from)) return call.context.fail("the elements are no floats");
   if (kIsTruth) {
     reduction.to = tensor->dtype == ScalarType::kUInt8 ? ScalarType::kUInt8 : ScalarType::kBool;
   }

@@ -261,14 +261,15 @@ constexpr MapOp kSilu = floats_only<silu>(), kMish = floats_only<mish>(), kHards
                 kSoftsign = floats_only<softsign>(), kTanhshrink = floats_only<tanhshrink>(),
                 kFrac = floats_only<frac>();
 constexpr MapOp kCeil = same_result<std::ceil, same>(false), kRound = same_result<rounded, same>(false),
-                kTrunc = same_result<std::trunc, same>(false), kSign = same_result<sign, sign_of_int>(true);
+                kTrunc = same_result<std::trunc, same>(false), kSame = same_result<std::trunc, same>(true),
+                kSign = same_result<sign, sign_of_int>(true);
 constexpr MapOp kIsNan = bool_result<is_nan, never>(), kIsInf = bool_result<is_inf, never>(),
                 kIsFinite = bool_result<is_finite, always>(), kIsPosinf = bool_result<is_posinf, never>(),
                 kIsNeginf = bool_result<is_neginf, never>(), kSignbit = bool_result<sign_bit, is_negative>(),
                 kLogicalNot = bool_result<logical_not, inverted_bool>();
 constexpr MapOp kNeg = cheap<Neg, negated>(false), kAbs = cheap<Abs, absolute>(true),
                 kFloor = cheap<Floor, same>(false), kRelu = cheap<Relu, relu_of_int>(false),
-                kRelu6 = cheap<Relu6, relu6_of_int>(false), kSquare = cheap<Square, squared>(true);
+                kRelu6 = cheap<Relu6, relu6_of_int>(false), kSquare = cheap<Square, squared>(false);
 constexpr MapOp kBitwiseNot = {{nullptr, nullptr, call_int<inverted>}, MapResult::kSame, false};
 constexpr MapOp kBoolNot = {{nullptr, nullptr, call_int<inverted_bool>}, MapResult::kSame, true};
 
@@ -396,7 +397,7 @@ bool nan_to_num(Call& call) {
     if (!optional_number_at(call, i + 1, i == 0 ? 0 : (i == 1 ? most : -most), &numbers[i])) return false;
     parameters.set(i, numbers[i]);
   }
-  if (!is_floating(tensor->dtype)) return kInPlace ? give_argument(call, 0) : of_one<kAbs>(call);
+  if (!is_floating(tensor->dtype)) return kInPlace ? give_argument(call, 0) : of_one<kSame>(call);
   return run_one(call, kNanToNum, &parameters, kInPlace);
 }
 

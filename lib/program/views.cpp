@@ -113,6 +113,7 @@ bool t_view(Call& call, uint32_t, Tensor& view) {
 }
 
 bool last_two_view(Call& call, uint32_t, Tensor& view) {
+  if (view.rank == 0) return true;
   if (view.rank < 2) return call.context.fail("needs at least 2 axes, found %u", view.rank);
   std::swap(view.sizes[view.rank - 1], view.sizes[view.rank - 2]);
   std::swap(view.strides[view.rank - 1], view.strides[view.rank - 2]);

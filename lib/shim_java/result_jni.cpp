@@ -1,7 +1,6 @@
 // The native half of org.nnapiconvert.NnapiResult, and of the calls that give one.
 #include <jni.h>
 
-#include <cstdio>
 #include <memory>
 #include <vector>
 
@@ -17,7 +16,7 @@ nnapi_shim_result* result_of(jlong handle) {
 
 nnapi_shim_named_tensor tensor_of(jlong handle, jint index) {
   nnapi_shim_named_tensor tensor = {};
-  nnapi_shim_result_tensor(result_of(handle), static_cast<uint32_t>(index), &tensor);
+  nnapi_shim_result_tensor(result_of(handle), static_cast<uint32_t>(index), &tensor, nullptr);
   return tensor;
 }
 
@@ -34,14 +33,17 @@ class Arguments {
       texts_.push_back(std::make_unique<nnapi_shim::Text>(env, path));
       nnapi_shim_named_tensor tensor = {};
       const jsize rank = env->GetArrayLength(extents);
-      has_failed_ = texts_.back()->has_failed() || rank > NNAPI_SHIM_MOST_AXES;
+      has_failed_ = texts_.back()->has_failed();
       if (has_failed_) break;
+      sizes_.emplace_back(static_cast<size_t>(rank) + 1);  // data() of an empty one may be null
+      env->GetLongArrayRegion(extents, 0, rank, sizes_.back().data());
       jint type = 0;
       env->GetIntArrayRegion(types, i, 1, &type);
       tensor.path = texts_.back()->get();
       tensor.dtype = type;
       tensor.rank = static_cast<uint32_t>(rank);
-      env->GetLongArrayRegion(extents, 0, rank, reinterpret_cast<jlong*>(tensor.sizes));
+      static_assert(sizeof(jlong) == sizeof(int64_t));
+      tensor.sizes = reinterpret_cast<const int64_t*>(sizes_.back().data());
       tensor.data = env->GetDirectBufferAddress(buffer);
       tensor.bytes = static_cast<size_t>(env->GetDirectBufferCapacity(buffer));
       tensors_.push_back(tensor);
@@ -57,6 +59,7 @@ class Arguments {
 
  private:
   std::vector<std::unique_ptr<nnapi_shim::Text>> texts_;
+  std::vector<std::vector<jlong>> sizes_;  // of each tensor, in place when more are added
   std::vector<nnapi_shim_named_tensor> tensors_;
   bool has_failed_ = false;
 };
@@ -72,13 +75,7 @@ JNIEXPORT jlong JNICALL Java_org_nnapiconvert_NnapiModel_call(JNIEnv* env, jclas
   if (name.has_failed()) return 0;
   const Arguments arguments(env, paths, types, sizes, data);
   nnapi_shim_error error = {};
-  if (env->ExceptionCheck() != JNI_FALSE) return 0;
-  if (arguments.has_failed()) {
-    error.status = NNAPI_SHIM_BAD_ARGUMENT;
-    std::snprintf(error.message, sizeof error.message, "an array of more than %d axes", NNAPI_SHIM_MOST_AXES);
-    nnapi_shim::check(env, error.status, error);
-    return 0;
-  }
+  if (arguments.has_failed() || env->ExceptionCheck() != JNI_FALSE) return 0;
   nnapi_shim_result* result = nnapi_shim_result_new();
   auto* model = reinterpret_cast<nnapi_shim_model*>(static_cast<intptr_t>(handle));
   const int status = nnapi_shim_call(model, name.get(), arguments.data(), arguments.count(), result, &error);

@@ -4,6 +4,7 @@
 #include <c10/core/InferenceMode.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "lib/converter/emit/program.h"
@@ -167,6 +168,11 @@ class ProgramCase {
 
 ProgramOutcome check_program(OpCase& op_case) {
   ProgramOutcome outcome;
+  const auto is_quantised = [](const CaseTensor& input) { return c10::isQIntType(input.type.dtype); };
+  if (std::any_of(op_case.inputs.begin(), op_case.inputs.end(), is_quantised)) {
+    outcome.missing = "quantised tensors";
+    return outcome;
+  }
   try {
     torch::jit::Module module = make_case_module(op_case);
     const ProgramResult made = make_program(module, {"forward"});
