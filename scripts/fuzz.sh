@@ -3,6 +3,7 @@
 # seconds and all targets, which run at the same time. Targets:
 #   model   the host's NNAPI. Starts from Android's conformance cases if NNAPI_VECTORS names them
 #   buffer  the shim's reading of model buffers, archives and driver rules
+#   program  the shim's reading and running of programs, and their operators
 #   exported  the reading of exported programs (.pt2): archives, JSON and pickles
 # Writes build/fuzz/TARGET.log. Goes on from the corpus of earlier runs in build/fuzz/corpus*. Keeps an input that fails
 # in build/fuzz/findings: build/fuzz/bin/fuzz_TARGET FILE runs it again.
@@ -13,15 +14,15 @@ cd "$ROOT"
 seconds=${1:-60}
 shift || true
 targets=("$@")
-[ $# -gt 0 ] || targets=(model buffer exported)
+[ $# -gt 0 ] || targets=(model buffer program exported)
 folder=build/fuzz
 
 declare -A parts=([model]="fuzz_model fuzz_seeds" [buffer]="fuzz_buffer fuzz_buffer_seeds"
-  [exported]="fuzz_exported fuzz_exported_seeds")
+  [program]="fuzz_program fuzz_program_seeds" [exported]="fuzz_exported fuzz_exported_seeds")
 needed=()
 for target in "${targets[@]}"; do
   [[ -n ${parts[$target]:-} ]] || {
-    echo "fuzz.sh: target $target found, model, buffer or exported needed" >&2
+    echo "fuzz.sh: target $target found, model, buffer, program or exported needed" >&2
     exit 2
   }
   # shellcheck disable=SC2206 # several words
@@ -46,6 +47,10 @@ fuzz_target() {
     buffer)
       $folder/bin/fuzz_buffer_seeds $folder/buffer_seeds
       fuzz buffer corpus_buffer buffer_seeds -max_len=8192 -timeout=60 -malloc_limit_mb=64
+      ;;
+    program)
+      $folder/bin/fuzz_program_seeds $folder/program_seeds
+      fuzz program corpus_program program_seeds -max_len=4096 -timeout=60 -malloc_limit_mb=512
       ;;
     exported)
       $folder/bin/fuzz_exported_seeds $folder/exported_seeds testdata/exported/*/*.pt2

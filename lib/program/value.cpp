@@ -24,8 +24,9 @@ String* make_string(Pool& pool, const char* text, size_t length) {
 Sequence* make_sequence(Pool& pool, Tag tag, uint32_t count) {
   Value* values = nullptr;
   if (count > 0) {
-    if (count > SIZE_MAX / sizeof(Value)) return nullptr;
-    values = static_cast<Value*>(pool.take(count * sizeof(Value)));
+    size_t bytes = 0;
+    if (__builtin_mul_overflow(size_t{count}, sizeof(Value), &bytes)) return nullptr;
+    values = static_cast<Value*>(pool.take(bytes));
     if (values == nullptr) return nullptr;
     for (uint32_t i = 0; i < count; ++i) new (&values[i]) Value();
   }
@@ -42,8 +43,9 @@ bool append(Sequence& sequence, Value value) {
     Pool* const pool = sequence.head.pool;
     if (pool == nullptr || sequence.count > UINT32_MAX / 2) return false;
     const uint32_t capacity = sequence.count == 0 ? kLeastCapacity : 2 * sequence.count;
-    if (capacity > SIZE_MAX / sizeof(Value)) return false;
-    auto* values = static_cast<Value*>(pool->take(capacity * sizeof(Value)));
+    size_t bytes = 0;
+    if (__builtin_mul_overflow(size_t{capacity}, sizeof(Value), &bytes)) return false;
+    auto* values = static_cast<Value*>(pool->take(bytes));
     if (values == nullptr) return false;
     if (sequence.count > 0) std::memcpy(static_cast<void*>(values), sequence.values, sequence.count * sizeof(Value));
     pool->give_back(sequence.values);

@@ -132,6 +132,13 @@ TEST_CASE("segments run on tensors") {
   REQUIRE(open.is_good());
   CHECK(open.text({open.floats({2}, {1, 2})}) == "<3 4>");
   CHECK(open.segments.ran == std::vector<uint32_t>{1, 0});
+  ProgramMaker raw;
+  raw.add_segment(2, 1);
+  raw.add_method(method_of({static_cast<uint32_t>(Opcode::kRawSegment), 0, 2, 1, 1, 1, 1, 0, 2}, 2, 2, "Tensor"));
+  OpenProgram open_raw(raw);
+  INFO(open_raw.error());
+  REQUIRE(open_raw.is_good());
+  CHECK(open_raw.text({open_raw.floats({1}, {1}), open_raw.floats({1}, {5})}) == "<2>");
   CHECK(open.text({number(3)}) == "error");
   CHECK(open.error() == "NNAPI segment: a tensor is needed");
 }

@@ -66,6 +66,12 @@ bool AddingSegments::run_segment(uint32_t segment, Context& context, const Value
   return true;
 }
 
+bool AddingSegments::run_raw_segment(uint32_t segment, Context& context, const Value* const* arguments_and_inputs,
+                                     uint32_t arguments, uint32_t inputs, Value* outputs) {
+  if (inputs != 1) return context.fail("one input is needed");
+  return run_segment(segment, context, arguments_and_inputs + arguments, outputs);
+}
+
 OpenProgram::OpenProgram(std::vector<uint8_t> record) : record_(std::move(record)) {
   char error[512] = "";
   program_ = Program::parse(record_.data(), record_.size(), error, sizeof error);

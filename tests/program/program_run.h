@@ -15,6 +15,8 @@ class AddingSegments final : public program::SegmentRunner {
  public:
   bool run_segment(uint32_t segment, program::Context& context, const program::Value* const* inputs,
                    program::Value* outputs) override;
+  bool run_raw_segment(uint32_t segment, program::Context& context, const program::Value* const* arguments_and_inputs,
+                       uint32_t arguments, uint32_t inputs, program::Value* outputs) override;
   std::vector<uint32_t> ran;
 };
 

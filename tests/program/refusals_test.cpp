@@ -178,7 +178,7 @@ TEST_CASE("an operator that the runtime does not know is named") {
 
 TEST_CASE("code that is refused") {
   const auto yes = [](ProgramMaker& make) { return make.boolean(true); };
-  CHECK_THAT(refusal_of([](ProgramMaker&) { return Code{14}; }), Contains("opcode 14 is unknown"));
+  CHECK_THAT(refusal_of([](ProgramMaker&) { return Code{200}; }), Contains("opcode 200 is unknown"));
   CHECK_THAT(refusal_of([](ProgramMaker&) { return Code{0xffffff00 | 10, 1}; }), Contains("place is no string"));
   CHECK_THAT(refusal_of([](ProgramMaker&) { return Code{0, 0, 1, 1, 0, 1}; }), Contains("an operator 0 found"));
   CHECK_THAT(refusal_of([](ProgramMaker& make) {

@@ -15,9 +15,9 @@
 #include "lib/format/crc32.h"
 #include "lib/format/package_format.h"
 #include "lib/shim/archive.h"
-#include "lib/shim/open_archive.h"
 #include "lib/shim/driver_rules.h"
 #include "lib/shim/model_buffer.h"
+#include "lib/shim/open_archive.h"
 #include "lib/shim/package_index.h"
 
 namespace {
