@@ -241,11 +241,20 @@ bool upper(Call& call) {
   return change_letters(call, 'a', 'z', 'A' - 'a');
 }
 
+// Of a device, of which programs have one.
+bool device_type(Call& call) {
+  if (call.input(0).tag() != Tag::kDevice)
+    return call.context.fail("%s found, a device needed", kind_name(call.input(0)));
+  String* made = make_string(call.context.pool, "cpu", 3);
+  call.outputs[0] = Value(made);
+  return made != nullptr || call.context.fail_memory();
+}
+
 constexpr OperatorRow kRows[] = {
-    {"aten::format", kAny, 1, format},    {"aten::str", 1, 1, to_text},    {"aten::join", 2, 1, join},
-    {"aten::add.str", 2, 1, concatenate}, {"aten::len.str", 1, 1, length}, {"aten::__getitem__.str", 2, 1, letter},
-    {"prim::StringIndex", 2, 1, letter},  {"aten::list", 1, 1, letters},   {"aten::lower", 1, 1, lower},
-    {"aten::upper", 1, 1, upper},
+    {"aten::format", kAny, 1, format},    {"aten::str", 1, 1, to_text},      {"aten::join", 2, 1, join},
+    {"aten::add.str", 2, 1, concatenate}, {"aten::len.str", 1, 1, length},   {"aten::__getitem__.str", 2, 1, letter},
+    {"prim::StringIndex", 2, 1, letter},  {"aten::list", 1, 1, letters},     {"aten::lower", 1, 1, lower},
+    {"aten::upper", 1, 1, upper},         {"prim::type", 1, 1, device_type},
 };
 
 }  // namespace
