@@ -26,7 +26,8 @@ bool JsonText::string(std::string* value) {
   value->clear();
   if (!take('"')) return false;
   while (at_ != end_ && static_cast<unsigned char>(*at_) >= ' ') {
-    const size_t bytes = nnapi_convert::sign_bytes(reinterpret_cast<const uint8_t*>(at_), reinterpret_cast<const uint8_t*>(end_));
+    const size_t bytes =
+        nnapi_convert::sign_bytes(reinterpret_cast<const uint8_t*>(at_), reinterpret_cast<const uint8_t*>(end_));
     if (bytes == 0) return false;
     const char* sign = at_;
     at_ += bytes;
