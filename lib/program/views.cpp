@@ -683,6 +683,18 @@ bool size_list(Call& call, const int64_t* values, uint32_t count) {
   return true;
 }
 
+// The sizes as a tensor.
+bool shape_as_tensor(Call& call) {
+  Tensor* tensor;
+  if (!tensor_at(call, 0, &tensor)) return false;
+  const int64_t rank = tensor->rank;
+  Tensor* made = make_tensor(call.context.pool, ScalarType::kInt64, 1, &rank);
+  if (made == nullptr) return call.context.fail_memory();
+  call.outputs[0] = Value(made);
+  for (uint32_t i = 0; i < tensor->rank; ++i) made->data<int64_t>()[i] = tensor->sizes[i];
+  return true;
+}
+
 enum class Question {
   kSizes,
   kSize,
@@ -762,6 +774,7 @@ bool asked(Call& call) {
 }
 
 const OperatorRow kRows[] = {
+    {"aten::_shape_as_tensor", 1, 1, shape_as_tensor},
     {"aten::T", 1, 1, viewing<reversed_view>},
     {"aten::_reshape_alias", 3, 1, as_strided},
     {"aten::alias", 1, 1, viewing<same_view>},

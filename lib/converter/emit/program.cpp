@@ -112,8 +112,8 @@ struct Place {
 class MethodWriter {
  public:
   MethodWriter(ProgramWriter& writer, ModuleParts& parts, std::vector<ProgramSegment>& segments,
-               std::vector<Refusal>& refusals)
-      : writer_(writer), parts_(parts), segments_(segments), refusals_(refusals) {}
+               std::vector<Refusal>& refusals, std::vector<Refusal>& raised)
+      : writer_(writer), parts_(parts), segments_(segments), refusals_(refusals), raised_(raised) {}
 
   ProgramMethod run(const torch::jit::Method& method) {
     const std::shared_ptr<torch::jit::Graph> graph = method.graph()->copy();
@@ -224,20 +224,32 @@ class MethodWriter {
 
   void write_nodes(const Block& block) {
     for (const Node* node : block.nodes()) {
+      const size_t begin = code_.size();
       try {
         write(*node);
       } catch (const std::invalid_argument& problem) {
+        code_.resize(begin);
         refuse(*node, problem.what());
       }
       drop(lifetimes_->last_read_by(*node));
     }
   }
 
+  // In a branch, which may never run, an error takes the node's place; else there is no program.
   void refuse(const Node& node, const std::string& found) {
-    refusals_.push_back(
-        {source_of(node), node.kind().toQualString(), found, "what docs/shim.md lists for models without PyTorch", ""});
+    const bool is_in_branch = depth_ > 0;
+    (is_in_branch ? raised_ : refusals_)
+        .push_back({source_of(node), node.kind().toQualString(), found,
+                    "what docs/shim.md lists for models without PyTorch", ""});
+    if (is_in_branch) {
+      begin(Opcode::kRaise, node);
+      code_.push_back(writer_.constant(c10::IValue("nnapi-convert: this branch needs PyTorch: " + found)) |
+                      kConstantBit);
+    }
     for (const Value* output : node.outputs()) {
       if (places_.count(output) == 0) make_register(output);
+      if (places_.at(output).kind != Place::Kind::kOperand) continue;
+      code_.insert(code_.end(), {static_cast<uint32_t>(Opcode::kTuple), 0, places_.at(output).number});
     }
   }
 
@@ -362,7 +374,9 @@ class MethodWriter {
     for (const Value* output : node.outputs()) results.push_back(make_register(output));
     ProgramWords lengths;
     for (const Block* block : node.blocks()) {
+      ++depth_;
       const ProgramWords code = code_of(*block);
+      --depth_;
       for (const Value* output : block->outputs()) given.push_back(operand(output));
       lengths.push_back(static_cast<uint32_t>(code.size()));
       blocks.insert(blocks.end(), code.begin(), code.end());
@@ -458,7 +472,8 @@ class MethodWriter {
   ProgramWriter& writer_;
   ModuleParts& parts_;
   std::vector<ProgramSegment>& segments_;
-  std::vector<Refusal>& refusals_;
+  std::vector<Refusal>&refusals_, &raised_;
+  size_t depth_ = 0;  // of branches
   std::optional<Lifetimes> lifetimes_;
   std::unordered_map<const Value*, Place> places_;
   uint32_t register_count_ = 0;
@@ -474,7 +489,7 @@ ProgramResult make_program(const torch::jit::Module& module, const std::vector<s
   ModuleParts parts(module);
   std::vector<ProgramSegment> segments(parts.segment_count());
   for (const std::string& name : methods)
-    writer.add(MethodWriter(writer, parts, segments, result.refusals).run(module.get_method(name)));
+    writer.add(MethodWriter(writer, parts, segments, result.refusals, result.raised).run(module.get_method(name)));
   for (const ProgramSegment& segment : segments) writer.add(segment);
   uint32_t state = 0;
   try {

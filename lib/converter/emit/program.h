@@ -16,6 +16,7 @@ namespace nnapi_convert {
 struct ProgramResult {
   std::optional<Program> program;
   std::vector<Refusal> refusals;  // what no program can say, if there is none
+  std::vector<Refusal> raised;    // the same in branches, in whose place the program has an error
 };
 
 // The methods' graphs are inlined. Attributes that they read are the program's state. An attribute `comp` that is a
