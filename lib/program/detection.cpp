@@ -142,6 +142,11 @@ bool align_region(Call& call, const RoiAlign& roi, const T* image, const T* regi
   }
   const int64_t rows = roi.sampling_ratio > 0 ? roi.sampling_ratio : static_cast<int64_t>(std::ceil(bin_height));
   const int64_t columns = roi.sampling_ratio > 0 ? roi.sampling_ratio : static_cast<int64_t>(std::ceil(bin_width));
+  constexpr int64_t kMostPoints = 1 << 24;
+  if (std::max<int64_t>(rows, 0) * std::max<int64_t>(columns, 0) > kMostPoints) {
+    return call.context.fail("roi_align() of %lld x %lld points for each element", static_cast<long long>(rows),
+                             static_cast<long long>(columns));
+  }
   const T count = static_cast<T>(std::max<int64_t>(std::max<int64_t>(rows, 0) * std::max<int64_t>(columns, 0), 1));
   const int64_t pooled = roi.pooled_height * roi.pooled_width;
   for (int64_t i = 0; i < pooled; ++i) {

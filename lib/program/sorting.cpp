@@ -256,7 +256,7 @@ bool give_unique(Call& call, bool sorts, bool inverse, bool counts) {
   for (int64_t i = 0; i < rows.length; ++i) unique += i == 0 || !same_element(rows, numbers[i - 1], numbers[i]) ? 1 : 0;
   const int64_t none = 0;
   Pool& pool = call.context.pool;
-  inverse = inverse || counts;  // as PyTorch does
+  inverse = inverse || (sorts && counts);  // as PyTorch does
   Tensor* values = make_tensor(pool, tensor->dtype, 1, &unique);
   Tensor* places = inverse ? make_tensor(pool, ScalarType::kInt64, tensor->rank, tensor->sizes)
                            : make_tensor(pool, ScalarType::kInt64, 1, &none);

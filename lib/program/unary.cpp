@@ -404,6 +404,7 @@ bool nan_to_num(Call& call) {
 bool round_decimals(Call& call) {
   int64_t decimals;
   if (!int_at(call, 1, &decimals)) return false;
+  decimals = std::min<int64_t>(std::max<int64_t>(decimals, -400), 400);
   Parameters parameters;
   parameters.set(0, std::pow(10.0, static_cast<double>(decimals < 0 ? -decimals : decimals)));
   parameters.set(1, decimals < 0 ? 1.0 : 0.0);

@@ -543,7 +543,9 @@ bool as_strided(Call& call) {
   return give(call, 0, view);
 }
 
-// A list of parts of the axis, each of the length that `length_of` says, until it gives -1.
+constexpr int64_t kMostEmptyParts = 1 << 16;
+
+// Adds a part of the axis to the list that is the output.
 bool add_part(Call& call, const Tensor& tensor, uint32_t axis, int64_t start, int64_t length, bool keeps_axis) {
   Tensor* view = make_view(call.context.pool, tensor);
   if (view == nullptr) return call.context.fail_memory();
@@ -616,6 +618,7 @@ bool chunk(Call& call) {
   if (chunks <= 0) return call.context.fail("chunk() into %lld parts", static_cast<long long>(chunks));
   const int64_t size = tensor->sizes[axis];
   if (size == 0) {
+    if (chunks > kMostEmptyParts) return call.context.fail("chunk() into %lld parts", static_cast<long long>(chunks));
     for (int64_t i = 0; i < chunks; ++i) {
       if (!add_part(call, *tensor, axis, 0, 0, true)) return false;
     }
@@ -632,7 +635,8 @@ bool tensor_split(Call& call) {
   const int64_t size = tensor->sizes[axis];
   if (argument.tag() == Tag::kInt) {
     const int64_t parts = argument.as_int();
-    if (parts <= 0) return call.context.fail("tensor_split() into %lld parts", static_cast<long long>(parts));
+    if (parts <= 0 || parts - size > kMostEmptyParts)
+      return call.context.fail("tensor_split() into %lld parts", static_cast<long long>(parts));
     int64_t start = 0;
     for (int64_t i = 0; i < parts; ++i) {
       const int64_t length = size / parts + (i < size % parts ? 1 : 0);
