@@ -320,7 +320,8 @@ bool group_norm(Call& call) {
   int64_t groups;
   Norm norm;
   if (!tensor_at(call, 0, &input) || !int_at(call, 1, &groups) || !number_at(call, 4, &norm.eps)) return false;
-  if (input->rank < 2 || groups < 1 || input->sizes[1] % groups != 0) {
+  if (input->rank < 2 || groups < 1 || groups > std::max<int64_t>(input->sizes[1], 1) ||
+      input->sizes[1] % groups != 0) {
     return call.context.fail("group_norm() needs channels that %lld groups share", static_cast<long long>(groups));
   }
   norm.channels = input->sizes[1];
