@@ -265,14 +265,17 @@ bool rsub(Call& call) {
   return scaled(call, kRsub, kRsubScaled, true, false);
 }
 
-template <bool kInPlace>
-bool div_mode(Call& call) {
+bool run_div_mode(Call& call, bool in_place) {
   const char* mode;
   if (!optional_text_at(call, 2, &mode)) return false;
-  if (mode == nullptr) return run_two(call, kDiv, nullptr, kInPlace);
-  if (std::strcmp(mode, "floor") == 0) return run_two(call, kFloorDivide, nullptr, kInPlace);
-  if (std::strcmp(mode, "trunc") == 0) return run_two(call, kTruncDivide, nullptr, kInPlace);
+  if (mode == nullptr) return run_two(call, kDiv, nullptr, in_place);
+  if (std::strcmp(mode, "floor") == 0) return run_two(call, kFloorDivide, nullptr, in_place);
+  if (std::strcmp(mode, "trunc") == 0) return run_two(call, kTruncDivide, nullptr, in_place);
   return call.context.fail("the rounding mode is '%s', needs 'floor' or 'trunc'", mode);
+}
+template <bool kInPlace>
+bool div_mode(Call& call) {
+  return run_div_mode(call, kInPlace);
 }
 
 template <bool kInPlace>
@@ -356,8 +359,7 @@ bool where(Call& call) {
   return run_map(call, kWhere, nullptr, 3, operands, 1, nullptr);
 }
 
-template <bool kInPlace>
-bool masked_fill(Call& call) {
+bool run_masked_fill(Call& call, bool in_place) {
   Tensor *tensor, *mask;
   Operand operands[3];
   if (!tensor_at(call, 0, &tensor) || !tensor_at(call, 1, &mask) || !need_condition(call, *mask)) return false;
@@ -368,7 +370,11 @@ bool masked_fill(Call& call) {
     return call.context.fail("the value is no %s", dtype_name(tensor->dtype));
   }
   if (!operands[1].round_to(call.context.pool, tensor->dtype)) return call.context.fail_memory();
-  return run_map(call, kWhere, nullptr, 3, operands, 1, kInPlace ? tensor : nullptr);
+  return run_map(call, kWhere, nullptr, 3, operands, 1, in_place ? tensor : nullptr);
+}
+template <bool kInPlace>
+bool masked_fill(Call& call) {
+  return run_masked_fill(call, kInPlace);
 }
 
 // The tensor, then the lower and upper bound (tensors, numbers or None) at the arguments' numbers; 0: there is none.
@@ -415,15 +421,18 @@ bool clamp_max(Call& call) {
   return clamp_between(call, 0, 1, kInPlace);
 }
 
-template <bool kInPlace>
-bool hardtanh(Call& call) {
+bool run_hardtanh(Call& call, bool in_place) {
   Tensor* tensor;
   if (!tensor_at(call, 0, &tensor)) return false;
   Operand operands[3];
   for (uint32_t i = 0; i < 3; ++i) {
     if (!operands[i].read(call, i) || !operands[i].round_to(call.context.pool, tensor->dtype)) return false;
   }
-  return run_map(call, kClamp, nullptr, 3, operands, 0, kInPlace ? tensor : nullptr);
+  return run_map(call, kClamp, nullptr, 3, operands, 0, in_place ? tensor : nullptr);
+}
+template <bool kInPlace>
+bool hardtanh(Call& call) {
+  return run_hardtanh(call, kInPlace);
 }
 
 bool of_three(Call& call, const MapOp& op, const Parameters* parameters, bool in_place) {

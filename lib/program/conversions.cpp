@@ -57,18 +57,19 @@ bool give_converted(Call& call, const Tensor& tensor, ScalarType dtype, bool cop
 }
 
 // The numbers of the arguments: of a dtype, of the flag `copy`, and of a memory format; 0: there is none.
-template <uint32_t kDtype, uint32_t kCopy, uint32_t kFormat, bool kAlways = false>
-bool to(Call& call) {
+bool run_to(Call& call, uint32_t dtype_number, uint32_t copy_number, uint32_t format_number, bool copy) {
   Tensor* tensor;
-  ScalarType dtype;
-  bool copy = kAlways;
   int64_t format = kPreserve;
   if (!tensor_at(call, 0, &tensor)) return false;
-  dtype = tensor->dtype;
-  if (kDtype != 0 && !dtype_at(call, kDtype, dtype, &dtype)) return false;
-  if (kCopy != 0 && !bool_at(call, kCopy, &copy)) return false;
-  if (kFormat != 0 && !optional_int_at(call, kFormat, kPreserve, &format)) return false;
+  ScalarType dtype = tensor->dtype;
+  if (dtype_number != 0 && !dtype_at(call, dtype_number, dtype, &dtype)) return false;
+  if (copy_number != 0 && !bool_at(call, copy_number, &copy)) return false;
+  if (format_number != 0 && !optional_int_at(call, format_number, kPreserve, &format)) return false;
   return give_converted(call, *tensor, dtype, copy, format);
+}
+template <uint32_t kDtype, uint32_t kCopy, uint32_t kFormat, bool kAlways = false>
+bool to(Call& call) {
+  return run_to(call, kDtype, kCopy, kFormat, kAlways);
 }
 
 bool to_other(Call& call) {
@@ -81,10 +82,13 @@ bool to_other(Call& call) {
   return give_converted(call, *tensor, other->dtype, copy, format);
 }
 
+bool run_cast(Call& call, ScalarType dtype) {
+  Tensor* tensor;
+  return tensor_at(call, 0, &tensor) && give_converted(call, *tensor, dtype, false, kPreserve);
+}
 template <ScalarType kDtype>
 bool cast(Call& call) {
-  Tensor* tensor;
-  return tensor_at(call, 0, &tensor) && give_converted(call, *tensor, kDtype, false, kPreserve);
+  return run_cast(call, kDtype);
 }
 
 // Writes `source`, repeated where its sizes are 1, into `target`.
@@ -176,13 +180,16 @@ bool item(Call& call) {
   return true;
 }
 
-template <bool kFloatsToo>
-bool int_of_tensor(Call& call) {
+bool run_int_of_tensor(Call& call, bool floats_too) {
   Tensor* tensor;
   if (!one_element(call, &tensor)) return false;
-  if (!kFloatsToo && is_floating(tensor->dtype)) return call.context.fail("a float tensor is no int without int()");
+  if (!floats_too && is_floating(tensor->dtype)) return call.context.fail("a float tensor is no int without int()");
   call.outputs[0] = Value(load_int(*tensor, tensor->offset));
   return true;
+}
+template <bool kFloatsToo>
+bool int_of_tensor(Call& call) {
+  return run_int_of_tensor(call, kFloatsToo);
 }
 
 bool float_of_tensor(Call& call) {

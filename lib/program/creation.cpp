@@ -34,14 +34,17 @@ bool give_filled(Call& call, ScalarType dtype, uint32_t rank, const int64_t* siz
 }
 
 // zeros, ones, empty (which are zeros), with the number, and the dtype in argument 1.
-template <int kNumber>
-bool filled(Call& call) {
+bool run_filled(Call& call, int number) {
   int64_t sizes[kMostAxes];
   uint32_t rank;
   ScalarType dtype;
   if (!ints_at(call, 0, kMostAxes, sizes, &rank)) return false;
   if (!dtype_at(call, 1, ScalarType::kFloat32, &dtype)) return false;
-  return give_filled(call, dtype, rank, sizes, Value(int64_t{kNumber}));
+  return give_filled(call, dtype, rank, sizes, Value(int64_t{number}));
+}
+template <int kNumber>
+bool filled(Call& call) {
+  return run_filled(call, kNumber);
 }
 
 bool full(Call& call) {
@@ -54,15 +57,18 @@ bool full(Call& call) {
 }
 
 // new_zeros, new_ones, new_empty: sizes in argument 1, dtype in 2.
-template <int kNumber>
-bool new_filled(Call& call) {
+bool run_new_filled(Call& call, int number) {
   Tensor* like;
   int64_t sizes[kMostAxes];
   uint32_t rank;
   ScalarType dtype;
   if (!tensor_at(call, 0, &like) || !ints_at(call, 1, kMostAxes, sizes, &rank)) return false;
   if (!dtype_at(call, 2, like->dtype, &dtype)) return false;
-  return give_filled(call, dtype, rank, sizes, Value(int64_t{kNumber}));
+  return give_filled(call, dtype, rank, sizes, Value(int64_t{number}));
+}
+template <int kNumber>
+bool new_filled(Call& call) {
+  return run_new_filled(call, kNumber);
 }
 
 bool new_full(Call& call) {
@@ -209,26 +215,25 @@ void write_steps(const Tensor& tensor, Compute compute, T first, T step) {
 }
 
 // Arguments: the end; start and end; or start, end and step; then the dtype.
-template <uint32_t kNumbers, bool kWithEnd>
-bool arange(Call& call) {
+bool run_arange(Call& call, uint32_t numbers, bool with_end) {
   bool whole = true;
-  for (uint32_t i = 0; i < kNumbers; ++i) {
+  for (uint32_t i = 0; i < numbers; ++i) {
     if (!is_number(call.input(i))) return call.context.fail("argument %u needs a number", i + 1);
     whole = whole && call.input(i).tag() != Tag::kFloat;
   }
   const Value zero(int64_t{0}), one(int64_t{1});
-  const Value& start = kNumbers > 1 ? call.input(0) : zero;
-  const Value& end = call.input(kNumbers > 1 ? 1 : 0);
-  const Value& step = kNumbers > 2 ? call.input(2) : one;
+  const Value& start = numbers > 1 ? call.input(0) : zero;
+  const Value& end = call.input(numbers > 1 ? 1 : 0);
+  const Value& step = numbers > 2 ? call.input(2) : one;
   ScalarType dtype;
-  if (!dtype_at(call, kNumbers, whole && !kWithEnd ? ScalarType::kInt64 : ScalarType::kFloat32, &dtype)) return false;
+  if (!dtype_at(call, numbers, whole && !with_end ? ScalarType::kInt64 : ScalarType::kFloat32, &dtype)) return false;
   const double from = number_of(start), to = number_of(end), each = number_of(step);
   if (!(each != 0) || !std::isfinite(from) || !std::isfinite(to) || !std::isfinite(each) ||
       (each > 0 ? to < from : to > from)) {
     return call.context.fail("a range from %g to %g by %g", from, to, each);
   }
-  double count = kWithEnd ? std::floor((to - from) / each) + 1 : std::ceil((to - from) / each);
-  if (dtype == ScalarType::kInt64 && !kWithEnd) {
+  double count = with_end ? std::floor((to - from) / each) + 1 : std::ceil((to - from) / each);
+  if (dtype == ScalarType::kInt64 && !with_end) {
     const double sign = each > 0 ? 1 : -1;
     count = std::ceil(static_cast<double>(integer_of(end)) - static_cast<double>(integer_of(start)) +
                       static_cast<double>(integer_of(step)) - sign);
@@ -253,6 +258,10 @@ bool arange(Call& call) {
     }
   }
   return true;
+}
+template <uint32_t kNumbers, bool kWithEnd>
+bool arange(Call& call) {
+  return run_arange(call, kNumbers, kWithEnd);
 }
 
 bool linspace(Call& call) {
@@ -335,14 +344,13 @@ bool one_hot(Call& call) {
 }
 
 // Keeps what is above (or below) the diagonal of the last two axes.
-template <bool kUpper, bool kInPlace>
-bool triangle(Call& call) {
+bool run_triangle(Call& call, bool upper, bool in_place) {
   Tensor* tensor;
   int64_t diagonal;
   if (!tensor_at(call, 0, &tensor) || !int_at(call, 1, &diagonal)) return false;
   if (tensor->rank < 2) return call.context.fail("needs at least 2 axes, found %u", tensor->rank);
   Tensor* result = tensor;
-  if (kInPlace) {
+  if (in_place) {
     if (!need_writable(call, *tensor) || !give_argument(call, 0)) return false;
   } else {
     result = make_tensor(call.context.pool, tensor->dtype, tensor->rank, tensor->sizes);
@@ -356,7 +364,7 @@ bool triangle(Call& call) {
   for (int64_t row = 0; row < rows; ++row) {
     const double border = static_cast<double>(row) + static_cast<double>(diagonal);  // the diagonal's column
     int64_t begin = 0, end = columns;
-    if (kUpper) {
+    if (upper) {
       end = static_cast<int64_t>(std::min(std::max(border, 0.0), static_cast<double>(columns)));
     } else {
       begin = static_cast<int64_t>(std::min(std::max(border + 1, 0.0), static_cast<double>(columns)));
@@ -368,6 +376,10 @@ bool triangle(Call& call) {
     fill_elements(view, int64_t{0});
   }
   return true;
+}
+template <bool kUpper, bool kInPlace>
+bool triangle(Call& call) {
+  return run_triangle(call, kUpper, kInPlace);
 }
 
 constexpr OperatorRow kRows[] = {

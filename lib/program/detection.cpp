@@ -2,58 +2,45 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <type_traits>
 
 #include "lib/program/arguments.h"
+#include "lib/program/ordering.h"
 
 namespace nnapi_shim::program {
 
 namespace {
 
-// A row-major copy in float32, or float64 for float64.
+// A row-major copy in float32.
 Value real_copy(Call& call, const Tensor& tensor) {
-  const ScalarType dtype = tensor.dtype == ScalarType::kFloat64 ? ScalarType::kFloat64 : ScalarType::kFloat32;
-  Tensor* copy = make_tensor(call.context.pool, dtype, tensor.rank, tensor.sizes);
+  Tensor* copy = make_tensor(call.context.pool, ScalarType::kFloat32, tensor.rank, tensor.sizes);
   if (copy != nullptr) copy_elements(tensor, *copy);
   return Value(copy);
 }
 
+bool is_single(const Tensor& tensor) {
+  return tensor.dtype == ScalarType::kFloat32 || tensor.dtype == ScalarType::kFloat16;
+}
+
 // Boxes are [count, 4] in the order of their scores; returns how many numbers were kept in `order`.
-template <typename T>
-int64_t suppress(int64_t count, const T* boxes, int64_t* order, uint8_t* is_suppressed, double threshold) {
+int64_t suppress(int64_t count, const float* boxes, int64_t* order, uint8_t* is_suppressed, double threshold) {
   std::fill(is_suppressed, is_suppressed + count, 0);
   int64_t kept = 0;
   for (int64_t i = 0; i < count; ++i) {
     if (is_suppressed[i] != 0) continue;
-    const T* a = boxes + 4 * i;
-    const T area = (a[2] - a[0]) * (a[3] - a[1]);
+    const float* a = boxes + 4 * i;
+    const float area = (a[2] - a[0]) * (a[3] - a[1]);
     order[kept++] = order[i];
     for (int64_t k = i + 1; k < count; ++k) {
-      const T* b = boxes + 4 * k;
-      const T width = std::max(T{0}, std::min(a[2], b[2]) - std::max(a[0], b[0]));
-      const T height = std::max(T{0}, std::min(a[3], b[3]) - std::max(a[1], b[1]));
-      const T common = width * height;
+      const float* b = boxes + 4 * k;
+      const float width = std::max(0.0F, std::min(a[2], b[2]) - std::max(a[0], b[0]));
+      const float height = std::max(0.0F, std::min(a[3], b[3]) - std::max(a[1], b[1]));
+      const float common = width * height;
       if (common == 0 && threshold >= 0) continue;
-      const T overlap = common / (area + (b[2] - b[0]) * (b[3] - b[1]) - common);
+      const float overlap = common / (area + (b[2] - b[0]) * (b[3] - b[1]) - common);
       if (static_cast<double>(overlap) > threshold) is_suppressed[k] = 1;
     }
   }
   return kept;
-}
-
-template <typename T>
-void sorted_boxes(int64_t count, const T* boxes, const T* scores, int64_t* order, T* sorted) {
-  for (int64_t i = 0; i < count; ++i) order[i] = i;
-  std::sort(order, order + count, [scores](int64_t a, int64_t b) {
-    const T x = scores[a], y = scores[b];
-    if (x != x || y != y) {
-      if ((x != x) != (y != y)) return x != x;
-    } else if (x != y) {
-      return x > y;
-    }
-    return a < b;
-  });
-  for (int64_t i = 0; i < count; ++i) std::copy(boxes + 4 * order[i], boxes + 4 * order[i] + 4, sorted + 4 * i);
 }
 
 bool nms(Call& call) {
@@ -63,28 +50,29 @@ bool nms(Call& call) {
   if (dets->rank != 2 || dets->sizes[1] != 4 || scores->rank != 1 || scores->sizes[0] != dets->sizes[0]) {
     return call.context.fail("nms() needs boxes [N, 4] and scores [N]");
   }
-  if (!is_floating(dets->dtype) || dets->dtype != scores->dtype) {
-    return call.context.fail("nms() needs boxes and scores of the same floats");
+  if (!is_single(*dets) || dets->dtype != scores->dtype) {
+    return call.context.fail("nms() needs boxes and scores of float32 or float16");
   }
   const int64_t count = dets->sizes[0];
   const Value boxes = real_copy(call, *dets), values = real_copy(call, *scores);
   if (boxes.is_none() || values.is_none()) return call.context.fail_memory();
-  const Value sorted(make_tensor(call.context.pool, boxes.tensor().dtype, 2, dets->sizes));
+  const Value sorted(make_tensor(call.context.pool, ScalarType::kFloat32, 2, dets->sizes));
   const Value order(make_tensor(call.context.pool, ScalarType::kInt64, 1, &count));
+  const Value keys(make_tensor(call.context.pool, ScalarType::kInt64, 1, &count));
   const Value marks(make_tensor(call.context.pool, ScalarType::kUInt8, 1, &count));
-  if (sorted.is_none() || order.is_none() || marks.is_none()) return call.context.fail_memory();
+  if (sorted.is_none() || order.is_none() || keys.is_none() || marks.is_none()) return call.context.fail_memory();
   auto* numbers = order.tensor().data<int64_t>();
-  auto* is_suppressed = marks.tensor().data<uint8_t>();
-  int64_t kept;
-  if (boxes.tensor().dtype == ScalarType::kFloat64) {
-    auto* in_order = sorted.tensor().data<double>();
-    sorted_boxes(count, boxes.tensor().data<double>(), values.tensor().data<double>(), numbers, in_order);
-    kept = suppress(count, in_order, numbers, is_suppressed, threshold);
-  } else {
-    auto* in_order = sorted.tensor().data<float>();
-    sorted_boxes(count, boxes.tensor().data<float>(), values.tensor().data<float>(), numbers, in_order);
-    kept = suppress(count, in_order, numbers, is_suppressed, threshold);
+  for (int64_t i = 0; i < count; ++i) {
+    numbers[i] = i;
+    keys.tensor().data<int64_t>()[i] = order_key(static_cast<double>(values.tensor().data<float>()[i]));
   }
+  order_numbers(numbers, count, count, keys.tensor().data<int64_t>(), true);
+  auto* in_order = sorted.tensor().data<float>();
+  for (int64_t i = 0; i < count; ++i) {
+    const float* box = boxes.tensor().data<float>() + 4 * numbers[i];
+    std::copy(box, box + 4, in_order + 4 * i);
+  }
+  const int64_t kept = suppress(count, in_order, numbers, marks.tensor().data<uint8_t>(), threshold);
   Tensor* result = make_tensor(call.context.pool, ScalarType::kInt64, 1, &kept);
   if (!give(call, 0, result)) return false;
   std::copy(numbers, numbers + kept, result->data<int64_t>());
@@ -98,44 +86,43 @@ struct RoiAlign {
 };
 
 // A point between four elements of an image: their places and weights.
-template <typename T>
 struct Corners {
   int64_t places[4];
-  T weights[4];
+  float weights[4];
 };
 
-template <typename T>
-bool corners_of(T y, T x, int64_t height, int64_t width, Corners<T>* corners) {
-  if (!(y >= -1 && y <= static_cast<T>(height) && x >= -1 && x <= static_cast<T>(width))) return false;
-  y = std::max(y, T{0});
-  x = std::max(x, T{0});
+bool corners_of(float y, float x, int64_t height, int64_t width, Corners* corners) {
+  if (!(y >= -1 && y <= static_cast<float>(height) && x >= -1 && x <= static_cast<float>(width))) return false;
+  y = std::max(y, 0.0F);
+  x = std::max(x, 0.0F);
   int64_t top = static_cast<int64_t>(y), left = static_cast<int64_t>(x), bottom = top + 1, right = left + 1;
   if (top >= height - 1) {
     top = bottom = height - 1;
-    y = static_cast<T>(top);
+    y = static_cast<float>(top);
   }
   if (left >= width - 1) {
     left = right = width - 1;
-    x = static_cast<T>(left);
+    x = static_cast<float>(left);
   }
-  const T down = y - static_cast<T>(top), over = x - static_cast<T>(left), up = 1 - down, back = 1 - over;
+  const float down = y - static_cast<float>(top), over = x - static_cast<float>(left), up = 1 - down, back = 1 - over;
   *corners = {{top * width + left, top * width + right, bottom * width + left, bottom * width + right},
               {up * back, up * over, down * back, down * over}};
   return true;
 }
 
 // One region: images are NHWC, the result is [channels, height, width].
-template <typename T>
-bool align_region(Call& call, const RoiAlign& roi, const T* image, const T* region, T* sums, T* result) {
-  const auto scale = static_cast<T>(roi.scale), offset = static_cast<T>(roi.aligned ? 0.5 : 0);
-  const T left = region[1] * scale - offset, top = region[2] * scale - offset;
-  T width = region[3] * scale - offset - left, height = region[4] * scale - offset - top;
+bool align_region(Call& call, const RoiAlign& roi, const float* image, const float* region, float* sums,
+                  float* result) {
+  const auto scale = static_cast<float>(roi.scale), offset = static_cast<float>(roi.aligned ? 0.5 : 0);
+  const float left = region[1] * scale - offset, top = region[2] * scale - offset;
+  float width = region[3] * scale - offset - left, height = region[4] * scale - offset - top;
   if (!roi.aligned) {
-    width = std::max(width, T{1});
-    height = std::max(height, T{1});
+    width = std::max(width, 1.0F);
+    height = std::max(height, 1.0F);
   }
-  const T bin_height = height / static_cast<T>(roi.pooled_height), bin_width = width / static_cast<T>(roi.pooled_width);
-  constexpr T kMost = 1 << 20;
+  const float bin_height = height / static_cast<float>(roi.pooled_height),
+              bin_width = width / static_cast<float>(roi.pooled_width);
+  constexpr float kMost = 1 << 20;
   if (!(std::fabs(bin_height) < kMost) || !(std::fabs(bin_width) < kMost)) {
     return call.context.fail("roi_align() of a region of %g x %g", static_cast<double>(width),
                              static_cast<double>(height));
@@ -147,20 +134,23 @@ bool align_region(Call& call, const RoiAlign& roi, const T* image, const T* regi
     return call.context.fail("roi_align() of %lld x %lld points for each element", static_cast<long long>(rows),
                              static_cast<long long>(columns));
   }
-  const T count = static_cast<T>(std::max<int64_t>(std::max<int64_t>(rows, 0) * std::max<int64_t>(columns, 0), 1));
+  const float count =
+      static_cast<float>(std::max<int64_t>(std::max<int64_t>(rows, 0) * std::max<int64_t>(columns, 0), 1));
   const int64_t pooled = roi.pooled_height * roi.pooled_width;
   for (int64_t i = 0; i < pooled; ++i) {
-    const auto bin_y = static_cast<T>(i / roi.pooled_width), bin_x = static_cast<T>(i % roi.pooled_width);
-    std::fill(sums, sums + roi.channels, T{0});
+    const auto bin_y = static_cast<float>(i / roi.pooled_width), bin_x = static_cast<float>(i % roi.pooled_width);
+    std::fill(sums, sums + roi.channels, 0.0F);
     for (int64_t row = 0; row < rows; ++row) {
-      const T y = top + bin_y * bin_height + (static_cast<T>(row) + T{0.5}) * bin_height / static_cast<T>(rows);
+      const float y =
+          top + bin_y * bin_height + (static_cast<float>(row) + 0.5F) * bin_height / static_cast<float>(rows);
       for (int64_t column = 0; column < columns; ++column) {
-        const T x = left + bin_x * bin_width + (static_cast<T>(column) + T{0.5}) * bin_width / static_cast<T>(columns);
-        Corners<T> corners;
+        const float x =
+            left + bin_x * bin_width + (static_cast<float>(column) + 0.5F) * bin_width / static_cast<float>(columns);
+        Corners corners;
         if (!corners_of(y, x, roi.height, roi.width, &corners)) continue;
-        const T *a = image + corners.places[0] * roi.channels, *b = image + corners.places[1] * roi.channels,
-                *c = image + corners.places[2] * roi.channels, *d = image + corners.places[3] * roi.channels;
-        const T* weights = corners.weights;
+        const float *a = image + corners.places[0] * roi.channels, *b = image + corners.places[1] * roi.channels,
+                    *c = image + corners.places[2] * roi.channels, *d = image + corners.places[3] * roi.channels;
+        const float* weights = corners.weights;
         for (int64_t channel = 0; channel < roi.channels; ++channel) {
           sums[channel] +=
               weights[0] * a[channel] + weights[1] * b[channel] + weights[2] * c[channel] + weights[3] * d[channel];
@@ -172,21 +162,20 @@ bool align_region(Call& call, const RoiAlign& roi, const T* image, const T* regi
   return true;
 }
 
-template <typename T>
 bool align_regions(Call& call, const RoiAlign& roi, int64_t images, const Tensor& image, const Tensor& regions,
                    Tensor& result) {
-  constexpr ScalarType kType = std::is_same_v<T, double> ? ScalarType::kFloat64 : ScalarType::kFloat32;
-  const Value sums(make_tensor(call.context.pool, kType, 1, &roi.channels));
+  const Value sums(make_tensor(call.context.pool, ScalarType::kFloat32, 1, &roi.channels));
   if (sums.is_none()) return call.context.fail_memory();
   const int64_t each = roi.channels * roi.pooled_height * roi.pooled_width;
   for (int64_t i = 0; i < regions.sizes[0]; ++i) {
-    const T* region = regions.data<T>() + 5 * i;
-    if (!(region[0] > -1 && region[0] < static_cast<T>(images))) {
+    const float* region = regions.data<float>() + 5 * i;
+    if (!(region[0] > -1 && region[0] < static_cast<float>(images))) {
       return call.context.fail("roi_align() of image %g of %lld", static_cast<double>(region[0]),
                                static_cast<long long>(images));
     }
-    const T* pixels = image.data<T>() + static_cast<int64_t>(region[0]) * roi.height * roi.width * roi.channels;
-    if (!align_region(call, roi, pixels, region, sums.tensor().data<T>(), result.data<T>() + i * each)) return false;
+    const float* pixels = image.data<float>() + static_cast<int64_t>(region[0]) * roi.height * roi.width * roi.channels;
+    if (!align_region(call, roi, pixels, region, sums.tensor().data<float>(), result.data<float>() + i * each))
+      return false;
   }
   return true;
 }
@@ -200,7 +189,7 @@ bool roi_align(Call& call) {
   if (input->rank != 4 || rois->rank != 2 || rois->sizes[1] != 5 || input->dtype != rois->dtype) {
     return call.context.fail("roi_align() needs images of 4 axes and regions [K, 5] of the same dtype");
   }
-  if (!need_floating(call, *input)) return false;
+  if (!is_single(*input)) return call.context.fail("roi_align() needs float32 or float16");
   constexpr int64_t kMostPooled = 1 << 16;
   if (roi.pooled_height < 0 || roi.pooled_width < 0 || roi.pooled_height > kMostPooled ||
       roi.pooled_width > kMostPooled || roi.sampling_ratio > kMostPooled) {
@@ -225,7 +214,6 @@ bool roi_align(Call& call) {
     nhwc.sizes[i] = input->sizes[kOrder[i]];
     nhwc.strides[i] = input->strides[kOrder[i]];
   }
-  const bool is_double = input->dtype == ScalarType::kFloat64;
   const bool is_ready = nhwc.is_contiguous() && input->dtype != ScalarType::kFloat16;
   Value copy;
   if (!is_ready) {
@@ -237,8 +225,7 @@ bool roi_align(Call& call) {
   Tensor* result = make_tensor(pool, regions.tensor().dtype, 4, sizes);
   if (!give(call, 0, result)) return false;
   const Tensor& image = is_ready ? nhwc : copy.tensor();
-  const bool done = is_double ? align_regions<double>(call, roi, input->sizes[0], image, regions.tensor(), *result)
-                              : align_regions<float>(call, roi, input->sizes[0], image, regions.tensor(), *result);
+  const bool done = align_regions(call, roi, input->sizes[0], image, regions.tensor(), *result);
   if (!done || input->dtype != ScalarType::kFloat16) return done;
   return give(call, 0, converted_tensor(pool, *result, ScalarType::kFloat16));
 }

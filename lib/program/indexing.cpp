@@ -340,14 +340,13 @@ bool start_writing(Call& call, bool in_place, Tensor** target) {
   return tensor_at(call, 0, target) && need_writable(call, **target) && give_argument(call, 0);
 }
 
-template <bool kInPlace>
-bool index_put(Call& call) {
+bool run_index_put(Call& call, bool in_place) {
   Tensor *target, *values;
   const Sequence* list;
   bool accumulate = false;
   Choice choice;
   if (!tensors_at(call, 1, true, &list) || !tensor_at(call, 2, &values)) return false;
-  if (!optional_bool_at(call, 3, false, &accumulate) || !start_writing(call, kInPlace, &target)) return false;
+  if (!optional_bool_at(call, 3, false, &accumulate) || !start_writing(call, in_place, &target)) return false;
   if (!need_same_dtype(call, *target, *values)) return false;
   if (!has_index(*list)) return call.context.fail("index_put() needs an index");
   if (!choose(call, *target, *list, &choice)) return false;
@@ -372,6 +371,10 @@ bool index_put(Call& call) {
   copy_elements(expanded.tensor(), whole.tensor());
   move_blocks(*target, choice, whole.tensor(), accumulate ? Move::kAdd : Move::kWrite);
   return true;
+}
+template <bool kInPlace>
+bool index_put(Call& call) {
+  return run_index_put(call, kInPlace);
 }
 
 // Copies slices of the axis at the index's places.
@@ -505,15 +508,14 @@ bool masked_select(Call& call) {
   return true;
 }
 
-template <bool kInPlace>
-bool masked_scatter(Call& call) {
+bool run_masked_scatter(Call& call, bool in_place) {
   Tensor *tensor, *mask, *source;
   Value a, b;
   if (!tensor_at(call, 0, &tensor) || !tensor_at(call, 1, &mask) || !tensor_at(call, 2, &source)) return false;
   if (!need_mask(call, *mask) || !need_same_dtype(call, *tensor, *source)) return false;
   if (!broadcast_both(call, *tensor, *mask, &a, &b)) return false;
   Tensor* target = tensor;
-  if (kInPlace) {
+  if (in_place) {
     if (!need_same_sizes(call, a.tensor(), *tensor) || !need_writable(call, *tensor)) return false;
     give_argument(call, 0);
   } else {
@@ -525,6 +527,10 @@ bool masked_scatter(Call& call) {
   if (list.is_none()) return call.context.fail_memory();
   return move_masked(*target, b.tensor(), list.tensor(), false, source->numel()) >= 0 ||
          call.context.fail("masked_scatter() has more places than the source has elements");
+}
+template <bool kInPlace>
+bool masked_scatter(Call& call) {
+  return run_masked_scatter(call, kInPlace);
 }
 
 bool take(Call& call) {
@@ -738,13 +744,12 @@ bool scatter_reduce(Call& call) {
 enum class SliceWrite { kCopy, kAdd, kFill };
 
 // index_copy, index_add and index_fill: writes slices of the axis at the index's places.
-template <SliceWrite kWrite, bool kInPlace>
-bool write_slices(Call& call) {
+bool run_write_slices(Call& call, SliceWrite write, bool in_place) {
   Tensor *target, *index, *source = nullptr;
   uint32_t axis;
   Parameters alpha;
   alpha.set(0, 1.0);
-  if (!start_writing(call, kInPlace, &target) || !axis_at(call, 1, target->rank, &axis)) return false;
+  if (!start_writing(call, in_place, &target) || !axis_at(call, 1, target->rank, &axis)) return false;
   if (!tensor_at(call, 2, &index)) return false;
   if (!is_index(*index) || index->rank > 1) return call.context.fail("the index needs one axis of int64");
   const int64_t count = index->numel();
@@ -755,7 +760,7 @@ bool write_slices(Call& call) {
   }
   Tensor from = shaped;
   Operand value;
-  if (kWrite == SliceWrite::kFill) {
+  if (write == SliceWrite::kFill) {
     if (!value.read(call, 3)) return false;
     if (value.tensor().rank != 0) return call.context.fail("index_fill() needs a value without axes");
     if (!value.round_to(call.context.pool, target->dtype)) return call.context.fail_memory();
@@ -772,13 +777,13 @@ bool write_slices(Call& call) {
     bool fits = from.rank == shaped.rank && from.sizes[axis] == count;
     for (uint32_t i = 0; fits && i < from.rank; ++i) fits = i == axis || from.sizes[i] == shaped.sizes[i];
     if (!fits) return call.context.fail("the source doesn't fit into the indexed slices");
-    if (kWrite == SliceWrite::kAdd) {
+    if (write == SliceWrite::kAdd) {
       if (!is_number(call.input(4))) return call.context.fail("alpha needs a number");
       alpha.set(0, call.input(4));
     }
   }
   const int64_t size = shaped.sizes[axis], stride = shaped.strides[axis];
-  const int64_t from_stride = kWrite == SliceWrite::kFill ? 0 : from.strides[axis];
+  const int64_t from_stride = write == SliceWrite::kFill ? 0 : from.strides[axis];
   shaped.sizes[axis] = from.sizes[axis] = 1;
   const bool is_empty = shaped.numel() == 0;
   Cursor cursor;
@@ -789,13 +794,17 @@ bool write_slices(Call& call) {
     if (!wrap_index(call, size, &number)) return false;
     if (is_empty) continue;
     shaped.offset = target->offset + number * stride;
-    if (kWrite == SliceWrite::kAdd) {
+    if (write == SliceWrite::kAdd) {
       add_elements(from, shaped, alpha);
     } else {
       copy_elements(from, shaped);
     }
   }
   return true;
+}
+template <SliceWrite kWrite, bool kInPlace>
+bool write_slices(Call& call) {
+  return run_write_slices(call, kWrite, kInPlace);
 }
 
 bool flip(Call& call) {

@@ -128,27 +128,26 @@ bool list_at(Call& call, uint32_t number, uint32_t axes, int64_t least, int64_t*
 }
 
 // (input, kernel, stride, padding, then for max dilation and ceil_mode, else ceil_mode, count_include_pad, divisor)
-template <uint32_t kAxes, bool kIsMost, bool kPlaces>
-bool pool(Call& call) {
+bool run_pool(Call& call, uint32_t axes, bool is_most, bool places) {
   Tensor* input;
   Images images;
   Pooling pooling;
   int64_t kernel[2], stride[2], padding[2] = {}, dilation[2] = {1, 1};
   bool is_empty, ceil_mode;
-  if (!list_at(call, 1, kAxes, 1, kernel, &is_empty)) return false;
+  if (!list_at(call, 1, axes, 1, kernel, &is_empty)) return false;
   if (is_empty) return call.context.fail("the size of the window is missing");
-  std::copy(kernel, kernel + kAxes, stride);
-  if (!list_at(call, 2, kAxes, 1, stride, &is_empty) || !list_at(call, 3, kAxes, 0, padding, &is_empty)) return false;
-  if (kIsMost && !list_at(call, 4, kAxes, 1, dilation, &is_empty)) return false;
-  if (!bool_at(call, kIsMost ? 5 : 4, &ceil_mode)) return false;
-  if (!kIsMost && !bool_at(call, 5, &pooling.counts_padding)) return false;
-  if (!kIsMost && kAxes == 2 && !optional_int_at(call, 6, 0, &pooling.divisor)) return false;
-  if (!read_images(call, kAxes, &input, &images)) return false;
-  pooling.is_most = kIsMost;
-  pooling.gives_places = kPlaces;
-  for (uint32_t i = 0; i < kAxes; ++i) {
-    Windows& axis = pooling.axes[2 - kAxes + i];
-    axis = {input->sizes[input->rank - kAxes + i], 1, kernel[i], stride[i], padding[i], dilation[i]};
+  std::copy(kernel, kernel + axes, stride);
+  if (!list_at(call, 2, axes, 1, stride, &is_empty) || !list_at(call, 3, axes, 0, padding, &is_empty)) return false;
+  if (is_most && !list_at(call, 4, axes, 1, dilation, &is_empty)) return false;
+  if (!bool_at(call, is_most ? 5 : 4, &ceil_mode)) return false;
+  if (!is_most && !bool_at(call, 5, &pooling.counts_padding)) return false;
+  if (!is_most && axes == 2 && !optional_int_at(call, 6, 0, &pooling.divisor)) return false;
+  if (!read_images(call, axes, &input, &images)) return false;
+  pooling.is_most = is_most;
+  pooling.gives_places = places;
+  for (uint32_t i = 0; i < axes; ++i) {
+    Windows& axis = pooling.axes[2 - axes + i];
+    axis = {input->sizes[input->rank - axes + i], 1, kernel[i], stride[i], padding[i], dilation[i]};
     if (padding[i] > kernel[i] / 2 || axis.in > (int64_t{1} << 31) || axis.in < 1) {
       return call.context.fail("the padding of a pool is more than half of its window, or its input is empty");
     }
@@ -160,30 +159,37 @@ bool pool(Call& call) {
     if (ceil_mode && (axis.out - 1) * stride[i] >= axis.in + padding[i]) --axis.out;
     if (axis.out < 1) return call.context.fail("the window of a pool is larger than its input");
   }
-  return give_pooled(call, *input, images, kAxes, pooling);
+  return give_pooled(call, *input, images, axes, pooling);
+}
+template <uint32_t kAxes, bool kIsMost, bool kPlaces>
+bool pool(Call& call) {
+  return run_pool(call, kAxes, kIsMost, kPlaces);
 }
 
-template <uint32_t kAxes, bool kIsMost>
-bool adaptive_pool(Call& call) {
+bool run_adaptive_pool(Call& call, uint32_t axes, bool is_most) {
   Tensor* input;
   Images images;
   Pooling pooling;
   int64_t sizes[2];
   bool is_empty;
   // A size of None is the input's; TorchScript fills it in.
-  if (!list_at(call, 1, kAxes, 0, sizes, &is_empty) || is_empty || !read_images(call, kAxes, &input, &images)) {
+  if (!list_at(call, 1, axes, 0, sizes, &is_empty) || is_empty || !read_images(call, axes, &input, &images)) {
     return call.context.fail("an adaptive pool needs its sizes");
   }
   pooling.is_adaptive = true;
   pooling.counts_padding = false;
-  pooling.is_most = pooling.gives_places = kIsMost;
-  for (uint32_t i = 0; i < kAxes; ++i) {
-    Windows& axis = pooling.axes[2 - kAxes + i];
-    axis.in = input->sizes[input->rank - kAxes + i];
+  pooling.is_most = pooling.gives_places = is_most;
+  for (uint32_t i = 0; i < axes; ++i) {
+    Windows& axis = pooling.axes[2 - axes + i];
+    axis.in = input->sizes[input->rank - axes + i];
     axis.out = sizes[i];
     if (axis.in < 1 || axis.in > (int64_t{1} << 31)) return call.context.fail("the input of a pool is empty");
   }
-  return give_pooled(call, *input, images, kAxes, pooling);
+  return give_pooled(call, *input, images, axes, pooling);
+}
+template <uint32_t kAxes, bool kIsMost>
+bool adaptive_pool(Call& call) {
+  return run_adaptive_pool(call, kAxes, kIsMost);
 }
 
 // A number for each channel, or `otherwise` if the tensor is None.
@@ -285,8 +291,7 @@ int64_t elements_behind(const Tensor& tensor, uint32_t axis) {
   return count;
 }
 
-template <bool kIsNative>
-bool layer_norm(Call& call) {
+bool run_layer_norm(Call& call, bool is_native) {
   Tensor* input;
   int64_t shape[kMostAxes];
   uint32_t count;
@@ -300,7 +305,7 @@ bool layer_norm(Call& call) {
   norm.rows = norm.length == 0 ? 0 : input->numel() / norm.length;
   norm.inner = 1;
   if (!norm_arguments(call, *input, 2, &norm)) return false;
-  if (!kIsNative) return give_normed(call, *input, norm);
+  if (!is_native) return give_normed(call, *input, norm);
   int64_t sizes[kMostAxes];
   for (uint32_t i = 0; i < input->rank; ++i) sizes[i] = i < input->rank - count ? input->sizes[i] : 1;
   norm.gives_moments = true;
@@ -313,6 +318,10 @@ bool layer_norm(Call& call) {
     if (!give(call, i, converted_tensor(call.context.pool, moments.tensor(), input->dtype))) return false;
   }
   return true;
+}
+template <bool kIsNative>
+bool layer_norm(Call& call) {
+  return run_layer_norm(call, kIsNative);
 }
 
 bool group_norm(Call& call) {
@@ -332,17 +341,16 @@ bool group_norm(Call& call) {
 }
 
 // batch_norm and instance_norm; `instance`: rows are single channels where the input's own moments are used.
-template <bool kIsInstance>
-bool batch_norm(Call& call) {
+bool run_batch_norm(Call& call, bool is_instance) {
   Tensor* input;
   Norm norm;
   bool uses_input;
   if (!tensor_at(call, 0, &input) || !bool_at(call, 5, &uses_input) || !number_at(call, 7, &norm.eps)) return false;
   if (input->rank < 2) return call.context.fail("the input has %u axes, needs 2 or more", input->rank);
-  if (uses_input && !kIsInstance) return call.context.fail("batch_norm() in training is not in the list");
+  if (uses_input && !is_instance) return call.context.fail("batch_norm() in training is not in the list");
   norm.channels = input->sizes[1];
   norm.inner = elements_behind(*input, 2);
-  norm.length = kIsInstance ? norm.inner : norm.channels * norm.inner;
+  norm.length = is_instance ? norm.inner : norm.channels * norm.inner;
   norm.rows = norm.length == 0 ? 0 : input->numel() / norm.length;
   if (!uses_input) {
     if (call.input(3).is_none() || call.input(4).is_none()) return call.context.fail("the running mean is missing");
@@ -351,10 +359,13 @@ bool batch_norm(Call& call) {
   }
   return norm_arguments(call, *input, 1, &norm) && give_normed(call, *input, norm);
 }
+template <bool kIsInstance>
+bool batch_norm(Call& call) {
+  return run_batch_norm(call, kIsInstance);
+}
 
 // Channels into pixels (or back): a copy of a view with more axes.
-template <bool kBack>
-bool pixel_shuffle(Call& call) {
+bool run_pixel_shuffle(Call& call, bool back) {
   Tensor* input;
   int64_t factor;
   if (!tensor_at(call, 0, &input) || !int_at(call, 1, &factor)) return false;
@@ -364,11 +375,11 @@ bool pixel_shuffle(Call& call) {
   std::copy(input->sizes, input->sizes + rank, sizes);
   int64_t &channels = sizes[rank - 3], &height = sizes[rank - 2], &width = sizes[rank - 1];
   const bool fits = factor > 0 && factor < (1 << 20) &&
-                    (kBack ? height % factor == 0 && width % factor == 0 : channels % (factor * factor) == 0);
+                    (back ? height % factor == 0 && width % factor == 0 : channels % (factor * factor) == 0);
   if (!fits) return call.context.fail("the factor %lld doesn't divide the input", static_cast<long long>(factor));
-  channels = kBack ? channels * factor * factor : channels / (factor * factor);
-  height = kBack ? height / factor : height * factor;
-  width = kBack ? width / factor : width * factor;
+  channels = back ? channels * factor * factor : channels / (factor * factor);
+  height = back ? height / factor : height * factor;
+  width = back ? width / factor : width * factor;
   Tensor* result = make_tensor(call.context.pool, input->dtype, rank, sizes);
   if (!give(call, 0, result)) return false;
   if (result->numel() == 0) return true;
@@ -377,7 +388,7 @@ bool pixel_shuffle(Call& call) {
   const int64_t few[5] = {std::min(input->sizes[rank - 3], channels), factor, factor,
                           std::min(input->sizes[rank - 2], height), std::min(input->sizes[rank - 1], width)};
   for (Tensor* tensor : {&from, &to}) {
-    const bool has_pixels = (tensor == &to) != kBack;
+    const bool has_pixels = (tensor == &to) != back;
     const int64_t channel = tensor->strides[rank - 3], row = tensor->strides[rank - 2],
                   column = tensor->strides[rank - 1];
     const int64_t strides[5] = {has_pixels ? channel : channel * factor * factor, has_pixels ? row : channel * factor,
@@ -389,6 +400,10 @@ bool pixel_shuffle(Call& call) {
   }
   copy_elements(from, to);
   return true;
+}
+template <bool kBack>
+bool pixel_shuffle(Call& call) {
+  return run_pixel_shuffle(call, kBack);
 }
 
 constexpr OperatorRow kRows[] = {

@@ -119,15 +119,18 @@ bool give_product(Call& call, Tensor& first, Tensor& second) {
 }
 
 // `first_rank` and `second_rank`: how many axes are needed; 0: any number.
-template <uint32_t kFirstRank, uint32_t kSecondRank>
-bool product(Call& call) {
+bool run_product(Call& call, uint32_t first_rank, uint32_t second_rank) {
   Tensor *a, *b;
   if (!tensor_at(call, 0, &a) || !tensor_at(call, 1, &b)) return false;
-  if ((kFirstRank != 0 && a->rank != kFirstRank) || (kSecondRank != 0 && b->rank != kSecondRank)) {
+  if ((first_rank != 0 && a->rank != first_rank) || (second_rank != 0 && b->rank != second_rank)) {
     return call.context.fail("a product of tensors of %u and %u axes", a->rank, b->rank);
   }
-  if (kFirstRank == 3 && a->sizes[0] != b->sizes[0]) return call.context.fail("bmm() of batches of different sizes");
+  if (first_rank == 3 && a->sizes[0] != b->sizes[0]) return call.context.fail("bmm() of batches of different sizes");
   return give_product(call, *a, *b);
+}
+template <uint32_t kFirstRank, uint32_t kSecondRank>
+bool product(Call& call) {
+  return run_product(call, kFirstRank, kSecondRank);
 }
 
 struct WeightedSum {  // beta * a + alpha * b
@@ -316,32 +319,38 @@ bool convolve(Call& call, uint32_t axes, const Convolution& form) {
 }
 
 // conv1d and conv2d, with paddings as numbers or as 'same' or 'valid'.
-template <uint32_t kAxes>
-bool conv(Call& call) {
+bool run_conv(Call& call, uint32_t axes) {
   Convolution form;
   Tensor* weight;
-  if (!tensor_at(call, 1, &weight) || !pair_at(call, 3, kAxes, 1, form.stride)) return false;
-  if (!pair_at(call, 5, kAxes, 1, form.dilation) || !int_at(call, 6, &form.groups)) return false;
+  if (!tensor_at(call, 1, &weight) || !pair_at(call, 3, axes, 1, form.stride)) return false;
+  if (!pair_at(call, 5, axes, 1, form.dilation) || !int_at(call, 6, &form.groups)) return false;
   if (call.input(4).tag() != Tag::kString) {
-    return pair_at(call, 4, kAxes, 0, form.padding) && convolve(call, kAxes, form);
+    return pair_at(call, 4, axes, 0, form.padding) && convolve(call, axes, form);
   }
-  if (std::strcmp(call.input(4).string().text(), "valid") == 0) return convolve(call, kAxes, form);
-  if (weight->rank != kAxes + 2) return call.context.fail("the weight has %u axes", weight->rank);
-  for (uint32_t i = 0; i < kAxes; ++i) {
-    const int64_t reach = form.dilation[2 - kAxes + i] * (weight->sizes[2 + i] - 1);
+  if (std::strcmp(call.input(4).string().text(), "valid") == 0) return convolve(call, axes, form);
+  if (weight->rank != axes + 2) return call.context.fail("the weight has %u axes", weight->rank);
+  for (uint32_t i = 0; i < axes; ++i) {
+    const int64_t reach = form.dilation[2 - axes + i] * (weight->sizes[2 + i] - 1);
     if (reach % 2 != 0 || reach < 0) return call.context.fail("'same' padding needs filters of odd sizes");
-    form.padding[2 - kAxes + i] = reach / 2;
+    form.padding[2 - axes + i] = reach / 2;
   }
-  return convolve(call, kAxes, form);
+  return convolve(call, axes, form);
+}
+template <uint32_t kAxes>
+bool conv(Call& call) {
+  return run_conv(call, kAxes);
 }
 
-template <uint32_t kAxes>
-bool conv_transpose(Call& call) {
+bool run_conv_transpose(Call& call, uint32_t axes) {
   Convolution form;
   form.transposed = true;
-  return pair_at(call, 3, kAxes, 1, form.stride) && pair_at(call, 4, kAxes, 0, form.padding) &&
-         pair_at(call, 5, kAxes, 0, form.output_padding) && int_at(call, 6, &form.groups) &&
-         pair_at(call, 7, kAxes, 1, form.dilation) && convolve(call, kAxes, form);
+  return pair_at(call, 3, axes, 1, form.stride) && pair_at(call, 4, axes, 0, form.padding) &&
+         pair_at(call, 5, axes, 0, form.output_padding) && int_at(call, 6, &form.groups) &&
+         pair_at(call, 7, axes, 1, form.dilation) && convolve(call, axes, form);
+}
+template <uint32_t kAxes>
+bool conv_transpose(Call& call) {
+  return run_conv_transpose(call, kAxes);
 }
 
 bool convolution(Call& call) {

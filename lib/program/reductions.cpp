@@ -272,43 +272,49 @@ bool reduce_arguments(Call& call, Places places, Kind kind, bool* chosen, Tensor
 }
 
 // sum, nansum and prod widen whole numbers; mean, norm, var, std and logsumexp need floats.
-template <Kind kKind, uint32_t kAxes, uint32_t kKeepdim, uint32_t kDtype>
-bool reducing(Call& call) {
-  constexpr bool kWidens = kKind == Kind::kSum || kKind == Kind::kProd || kKind == Kind::kNansum;
-  constexpr bool kIsTruth = kKind == Kind::kAny || kKind == Kind::kAll;
+bool run_reducing(Call& call, Kind kind, uint32_t axes, uint32_t keepdim, uint32_t dtype) {
+  const bool kWidens = kind == Kind::kSum || kind == Kind::kProd || kind == Kind::kNansum;
+  const bool kIsTruth = kind == Kind::kAny || kind == Kind::kAll;
   Tensor* tensor;
   bool chosen[kMostAxes];
   Reduction reduction;
-  if (!reduce_arguments(call, {kAxes, kKeepdim, kDtype}, kKind, chosen, &tensor, &reduction)) return false;
-  if (kWidens && !is_floating(reduction.from) && (kDtype == 0 || call.input(kDtype).is_none())) {
+  if (!reduce_arguments(call, {axes, keepdim, dtype}, kind, chosen, &tensor, &reduction)) return false;
+  if (kWidens && !is_floating(reduction.from) && (dtype == 0 || call.input(dtype).is_none())) {
     reduction.from = reduction.to = ScalarType::kInt64;
   }
-  if (kKind == Kind::kLogsumexp && !is_floating(reduction.from)) reduction.from = reduction.to = ScalarType::kFloat32;
-  if (kKind == Kind::kMean && !is_floating(reduction.from)) return call.context.fail("the elements are no floats");
+  if (kind == Kind::kLogsumexp && !is_floating(reduction.from)) reduction.from = reduction.to = ScalarType::kFloat32;
+  if (kind == Kind::kMean && !is_floating(reduction.from)) return call.context.fail("the elements are no floats");
   if (kIsTruth) {
     reduction.to = tensor->dtype == ScalarType::kUInt8 ? ScalarType::kUInt8 : ScalarType::kBool;
   }
-  if (kKind == Kind::kCountNonzero) reduction.to = ScalarType::kInt64;
+  if (kind == Kind::kCountNonzero) reduction.to = ScalarType::kInt64;
   return reduce(call, *tensor, chosen, reduction, 0);
+}
+template <Kind kKind, uint32_t kAxes, uint32_t kKeepdim, uint32_t kDtype>
+bool reducing(Call& call) {
+  return run_reducing(call, kKind, kAxes, kKeepdim, kDtype);
 }
 
 // var, std and with kBoth also the mean: (unbiased), (dim, unbiased, keepdim), or (dim, correction, keepdim).
-template <Kind kKind, bool kBoth>
-bool variance(Call& call) {
+bool run_variance(Call& call, Kind kind, bool both) {
   Tensor* tensor;
   bool chosen[kMostAxes];
   Reduction reduction;
   const bool is_whole = call.input_count == 2;
-  if (!reduce_arguments(call, {is_whole ? 0U : 1U, is_whole ? 0U : 3U, 0}, kKind, chosen, &tensor, &reduction)) {
+  if (!reduce_arguments(call, {is_whole ? 0U : 1U, is_whole ? 0U : 3U, 0}, kind, chosen, &tensor, &reduction)) {
     return false;
   }
   const Value& correction = call.input(is_whole ? 1 : 2);
   if (!correction.is_none() && !is_number(correction)) return call.context.fail("the correction needs a number");
   reduction.correction = correction.is_none() ? 1 : number_of(correction);
   if (!need_floating(call, *tensor) || !reduce(call, *tensor, chosen, reduction, 0)) return false;
-  if (!kBoth) return true;
+  if (!both) return true;
   reduction.kind = Kind::kMean;
   return reduce(call, *tensor, chosen, reduction, 1);
+}
+template <Kind kKind, bool kBoth>
+bool variance(Call& call) {
+  return run_variance(call, kKind, kBoth);
 }
 
 bool norm_of(Call& call, Places places, bool flat_vector) {
@@ -340,17 +346,16 @@ bool frobenius_norm(Call& call) {
 }
 
 // Of one axis: values and indices; or of all: values.
-template <Kind kKind>
-bool extreme(Call& call) {
+bool run_extreme(Call& call, Kind kind) {
   Tensor* tensor;
   bool chosen[kMostAxes] = {};
   Reduction reduction;
   if (call.input_count == 1) {
-    return reduce_arguments(call, {0, 0, 0}, kKind, chosen, &tensor, &reduction) &&
+    return reduce_arguments(call, {0, 0, 0}, kind, chosen, &tensor, &reduction) &&
            reduce(call, *tensor, chosen, reduction, 0);
   }
   uint32_t axis;
-  if (!reduce_arguments(call, {0, 2, 0}, kKind, chosen, &tensor, &reduction)) return false;
+  if (!reduce_arguments(call, {0, 2, 0}, kind, chosen, &tensor, &reduction)) return false;
   if (!axis_at(call, 1, tensor->rank, &axis)) return false;
   std::fill(chosen, chosen + kMostAxes, false);
   chosen[axis] = true;
@@ -363,6 +368,10 @@ bool extreme(Call& call) {
   if (!give(call, 1, indices)) return false;
   reduction.indices = indices;
   return reduce(call, *tensor, chosen, reduction, 0);
+}
+template <Kind kKind>
+bool extreme(Call& call) {
+  return run_extreme(call, kKind);
 }
 
 bool aminmax(Call& call) {
@@ -400,15 +409,14 @@ bool start_rows(Call& call, ScalarType dtype, Tensor** tensor, Tensor** result, 
   return give(call, 0, *result);
 }
 
-template <bool kIsLog, bool kHasDtype>
-bool softmax(Call& call) {
+bool run_softmax(Call& call, bool is_log, bool has_dtype) {
   Tensor *tensor, *result;
   uint32_t axes[kMostAxes];
   int64_t length;
   ScalarType dtype;
   if (!tensor_at(call, 0, &tensor)) return false;
   dtype = tensor->dtype;
-  if (kHasDtype && !dtype_at(call, 2, dtype, &dtype)) return false;
+  if (has_dtype && !dtype_at(call, 2, dtype, &dtype)) return false;
   if (!is_floating(dtype)) return call.context.fail("softmax() of %s", dtype_name(dtype));
   if (!start_rows(call, dtype, &tensor, &result, axes, &length)) return false;
   if (result->numel() == 0) return true;
@@ -429,7 +437,7 @@ bool softmax(Call& call) {
       third.read(count, Compute::kDouble, buffer);
       for (size_t k = 0; k < count; ++k) {
         const double value = buffer[k] - sum.shift;
-        buffer[k] = kIsLog ? value - log_sum : std::exp(value) * inverse;
+        buffer[k] = is_log ? value - log_sum : std::exp(value) * inverse;
       }
       out.write(count, Compute::kDouble, buffer);
       i += static_cast<int64_t>(count);
@@ -437,11 +445,14 @@ bool softmax(Call& call) {
   }
   return true;
 }
+template <bool kIsLog, bool kHasDtype>
+bool softmax(Call& call) {
+  return run_softmax(call, kIsLog, kHasDtype);
+}
 
 enum class Running { kSum, kProd, kLogsumexp };
 
-template <Running kRunning>
-bool cumulative(Call& call) {
+bool run_cumulative(Call& call, Running what) {
   Tensor *tensor, *result;
   uint32_t axes[kMostAxes];
   int64_t length;
@@ -449,19 +460,19 @@ bool cumulative(Call& call) {
   if (!tensor_at(call, 0, &tensor)) return false;
   dtype = is_floating(tensor->dtype) ? tensor->dtype : ScalarType::kInt64;
   if (call.input_count > 2 && !dtype_at(call, 2, dtype, &dtype)) return false;
-  if (kRunning == Running::kLogsumexp && !need_floating(call, *tensor)) return false;
+  if (what == Running::kLogsumexp && !need_floating(call, *tensor)) return false;
   if (!start_rows(call, dtype, &tensor, &result, axes, &length)) return false;
   if (result->numel() == 0) return true;
   const bool real = is_floating(dtype);
   const int64_t rows = result->numel() / length;
-  const double start = kRunning == Running::kSum ? 0 : (kRunning == Running::kProd ? 1 : -kInfinity);
+  const double start = what == Running::kSum ? 0 : (what == Running::kProd ? 1 : -kInfinity);
   Cursor cursor, out;
   cursor.start(*tensor, axes);
   out.start(*result, axes);
   ChunkBuffer buffer;
   for (int64_t row = 0; row < rows; ++row) {
     double running = start;
-    uint64_t whole = kRunning == Running::kProd ? 1 : 0;
+    uint64_t whole = what == Running::kProd ? 1 : 0;
     for (int64_t i = 0; i < length;) {
       const auto count = static_cast<size_t>(std::min<int64_t>(length - i, kChunk));
       const Compute compute = real ? Compute::kDouble : Compute::kInt;
@@ -469,19 +480,19 @@ bool cumulative(Call& call) {
       for (size_t k = 0; k < count; ++k) {
         if (!real) {
           const auto value = static_cast<uint64_t>(buffer.ints[k]);
-          whole = kRunning == Running::kSum ? whole + value : whole * value;
+          whole = what == Running::kSum ? whole + value : whole * value;
           buffer.ints[k] = static_cast<int64_t>(whole);
           continue;
         }
         const double value = buffer.doubles[k];
-        if (kRunning == Running::kLogsumexp) {
+        if (what == Running::kLogsumexp) {
           const double most = std::max(running, value), least = std::min(running, value);
           running = most == -kInfinity || (std::isinf(most) && least == most)
                         ? most
                         : (running != running || value != value ? running + value
                                                                 : most + std::log1p(std::exp(least - most)));
         } else {
-          running = kRunning == Running::kSum ? running + value : running * value;
+          running = what == Running::kSum ? running + value : running * value;
         }
         buffer.doubles[k] = running;
       }
@@ -491,9 +502,12 @@ bool cumulative(Call& call) {
   }
   return true;
 }
+template <Running kRunning>
+bool cumulative(Call& call) {
+  return run_cumulative(call, kRunning);
+}
 
-template <bool kMost>
-bool cumulative_extreme(Call& call) {
+bool run_cumulative_extreme(Call& call, bool most) {
   Tensor *tensor, *result;
   uint32_t axes[kMostAxes];
   int64_t length;
@@ -516,8 +530,8 @@ bool cumulative_extreme(Call& call) {
       double value = 0;
       int64_t number = 0;
       cursor.read(1, compute, real ? static_cast<void*>(&value) : &number);
-      const bool better = real ? value != value || (best == best && (kMost ? value >= best : value <= best))
-                               : (kMost ? number >= whole : number <= whole);
+      const bool better = real ? value != value || (best == best && (most ? value >= best : value <= best))
+                               : (most ? number >= whole : number <= whole);
       if (i == 0 || better) {
         best = value;
         whole = number;
@@ -528,6 +542,10 @@ bool cumulative_extreme(Call& call) {
     }
   }
   return true;
+}
+template <bool kMost>
+bool cumulative_extreme(Call& call) {
+  return run_cumulative_extreme(call, kMost);
 }
 
 constexpr OperatorRow kRows[] = {

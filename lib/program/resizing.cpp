@@ -160,27 +160,29 @@ bool give_resized(Call& call, Tensor& input, uint32_t axes, const int64_t* sizes
 }
 
 // (input, size, align_corners, scales...); kAligns: the argument align_corners is there.
-template <Filter kFilter, uint32_t kAxes>
-bool upsample(Call& call) {
-  constexpr bool kAligns = kFilter == Filter::kLinear || kFilter == Filter::kCubic;
+bool run_upsample(Call& call, Filter filter, uint32_t axes) {
+  const bool kAligns = filter == Filter::kLinear || filter == Filter::kCubic;
   Tensor* input;
   int64_t sizes[2];
   uint32_t count;
   bool align_corners = false;
   double factors[2] = {0, 0};
-  if (!tensor_at(call, 0, &input) || !ints_at(call, 1, kAxes, sizes, &count)) return false;
-  if (count != kAxes) return call.context.fail("the size needs %u numbers", kAxes);
+  if (!tensor_at(call, 0, &input) || !ints_at(call, 1, axes, sizes, &count)) return false;
+  if (count != axes) return call.context.fail("the size needs %u numbers", axes);
   if (kAligns && !bool_at(call, 2, &align_corners)) return false;
-  for (uint32_t i = 0; i < kAxes; ++i) {
+  for (uint32_t i = 0; i < axes; ++i) {
     if (!optional_number_at(call, (kAligns ? 3 : 2) + i, 0, &factors[i])) return false;
   }
-  return give_resized(call, *input, kAxes, sizes, kFilter, align_corners, factors);
+  return give_resized(call, *input, axes, sizes, filter, align_corners, factors);
+}
+template <Filter kFilter, uint32_t kAxes>
+bool upsample(Call& call) {
+  return run_upsample(call, kFilter, kAxes);
 }
 
 // (input, size or None, align_corners, factors or None)
-template <Filter kFilter, uint32_t kAxes>
-bool upsample_vec(Call& call) {
-  constexpr bool kAligns = kFilter == Filter::kLinear || kFilter == Filter::kCubic;
+bool run_upsample_vec(Call& call, Filter filter, uint32_t axes) {
+  const bool kAligns = filter == Filter::kLinear || filter == Filter::kCubic;
   Tensor* input;
   int64_t sizes[2];
   uint32_t count;
@@ -189,16 +191,20 @@ bool upsample_vec(Call& call) {
   if (!tensor_at(call, 0, &input)) return false;
   if (kAligns && !bool_at(call, 2, &align_corners)) return false;
   const uint32_t last = kAligns ? 3 : 2;
-  if (input->rank != kAxes + 2) return call.context.fail("the input has %u axes, needs %u", input->rank, kAxes + 2);
-  if (!call.input(last).is_none() && !numbers_at(call, last, kAxes, factors)) return false;
+  if (input->rank != axes + 2) return call.context.fail("the input has %u axes, needs %u", input->rank, axes + 2);
+  if (!call.input(last).is_none() && !numbers_at(call, last, axes, factors)) return false;
   if (!call.input(1).is_none()) {
-    if (!ints_at(call, 1, kAxes, sizes, &count)) return false;
-    if (count != kAxes) return call.context.fail("the size needs %u numbers", kAxes);
+    if (!ints_at(call, 1, axes, sizes, &count)) return false;
+    if (count != axes) return call.context.fail("the size needs %u numbers", axes);
     factors[0] = factors[1] = 0;
   } else {
-    for (uint32_t i = 0; i < kAxes; ++i) sizes[i] = int_of(static_cast<double>(input->sizes[2 + i]) * factors[i]);
+    for (uint32_t i = 0; i < axes; ++i) sizes[i] = int_of(static_cast<double>(input->sizes[2 + i]) * factors[i]);
   }
-  return give_resized(call, *input, kAxes, sizes, kFilter, align_corners, factors);
+  return give_resized(call, *input, axes, sizes, filter, align_corners, factors);
+}
+template <Filter kFilter, uint32_t kAxes>
+bool upsample_vec(Call& call) {
+  return run_upsample_vec(call, kFilter, kAxes);
 }
 
 enum class Border { kZeros, kEdge, kReflected };
@@ -425,13 +431,16 @@ bool pad(Call& call) {
   return call.context.fail("pad() has no mode '%s'", name);
 }
 
-template <Pad kMode>
-bool pad_by(Call& call) {
+bool run_pad_by(Call& call, Pad mode) {
   Tensor* input;
   int64_t pads[2 * kMostAxes];
   uint32_t count;
   if (!tensor_at(call, 0, &input) || !ints_at(call, 1, 2 * kMostAxes, pads, &count)) return false;
-  return give_padded(call, *input, count, pads, kMode, Value());
+  return give_padded(call, *input, count, pads, mode, Value());
+}
+template <Pad kMode>
+bool pad_by(Call& call) {
+  return run_pad_by(call, kMode);
 }
 
 constexpr OperatorRow kRows[] = {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "lib/program/arguments.h"
+#include "lib/program/ordering.h"
 
 namespace nnapi_shim::program {
 
@@ -47,38 +48,15 @@ bool start_rows(Call& call, const Tensor& tensor, uint32_t axis, Rows* rows) {
   return (!rows->buffer.is_none() && !rows->order.is_none()) || call.context.fail_memory();
 }
 
-// Whether one element stands before another: NaN is greater than all, equal ones keep their order.
-template <typename T>
-struct Before {
-  const T* values;
-  bool descending;
-  bool operator()(int64_t a, int64_t b) const {
-    const T x = values[a], y = values[b];
-    int order = x < y ? -1 : (x > y ? 1 : 0);
-    if (x != x || y != y) order = (x != x ? 1 : 0) - (y != y ? 1 : 0);
-    if (order != 0) return descending ? order > 0 : order < 0;
-    return a < b;
-  }
-};
-
-template <typename T>
-void sort_numbers(int64_t* numbers, int64_t count, int64_t first, const T* values, bool descending) {
-  const Before<T> before = {values, descending};
-  if (first < count) {
-    std::partial_sort(numbers, numbers + first, numbers + count, before);
-  } else {
-    std::sort(numbers, numbers + count, before);
-  }
-}
-
 // Puts the numbers of the first `first` elements in order.
-void order_row(Rows& rows, int64_t first, bool descending) {
+bool order_row(Call& call, Rows& rows, int64_t first, bool descending) {
   rows.read();
-  if (rows.real) {
-    sort_numbers(rows.numbers(), rows.length, first, rows.reals(), descending);
-  } else {
-    sort_numbers(rows.numbers(), rows.length, first, rows.wholes(), descending);
-  }
+  const Value keys(make_tensor(call.context.pool, ScalarType::kInt64, 1, &rows.length));
+  if (keys.is_none()) return call.context.fail_memory();
+  auto* out = keys.tensor().data<int64_t>();
+  for (int64_t i = 0; i < rows.length; ++i) out[i] = rows.real ? order_key(rows.reals()[i]) : rows.wholes()[i];
+  order_numbers(rows.numbers(), rows.length, first, out, descending);
+  return true;
 }
 
 void write_value(const Rows& rows, Cursor& out, int64_t number) {
@@ -109,7 +87,7 @@ bool give_ordered(Call& call, const Tensor& tensor, uint32_t axis, int64_t begin
   index_cursor.start(*indices, rows.axes);
   if (values != nullptr) value_cursor.start(*values, rows.axes);
   for (int64_t row = 0; row < rows.count && end > begin; ++row) {
-    order_row(rows, end, descending);
+    if (!order_row(call, rows, end, descending)) return false;
     index_cursor.write(static_cast<size_t>(end - begin), Compute::kInt, rows.numbers() + begin);
     for (int64_t i = begin; values != nullptr && i < end; ++i) write_value(rows, value_cursor, rows.numbers()[i]);
   }
@@ -124,15 +102,18 @@ bool give_ordered(Call& call, const Tensor& tensor, uint32_t axis, int64_t begin
 }
 
 // Arguments: axis and direction from `kFirst` on.
-template <uint32_t kFirst, bool kValues>
-bool sort(Call& call) {
+bool run_sort(Call& call, uint32_t first, bool values) {
   Tensor* tensor;
   uint32_t axis;
   bool descending;
-  if (!tensor_at(call, 0, &tensor) || !axis_at(call, kFirst, tensor->rank, &axis)) return false;
-  if (!bool_at(call, kFirst + 1, &descending)) return false;
+  if (!tensor_at(call, 0, &tensor) || !axis_at(call, first, tensor->rank, &axis)) return false;
+  if (!bool_at(call, first + 1, &descending)) return false;
   const int64_t size = tensor->rank > 0 ? tensor->sizes[axis] : 1;
-  return give_ordered(call, *tensor, axis, 0, size, descending, true, kValues ? 0 : kNoOutput, kValues ? 1 : 0);
+  return give_ordered(call, *tensor, axis, 0, size, descending, true, values ? 0 : kNoOutput, values ? 1 : 0);
+}
+template <uint32_t kFirst, bool kValues>
+bool sort(Call& call) {
+  return run_sort(call, kFirst, kValues);
 }
 
 bool msort(Call& call) {
@@ -177,8 +158,7 @@ bool kthvalue(Call& call) {
 }
 
 // The lower one of the two in the middle. NaN is the median of a row that has one, but for nanmedian.
-template <bool kIgnoresNan>
-bool median(Call& call) {
+bool run_median(Call& call, bool ignores_nan) {
   Tensor* tensor;
   uint32_t axis = 0;
   bool keeps_axis = false;
@@ -216,15 +196,19 @@ bool median(Call& call) {
   Cursor out;
   out.start(*values);
   for (int64_t row = 0; row < rows.count; ++row) {
-    order_row(rows, rows.length, false);
+    if (!order_row(call, rows, rows.length, false)) return false;
     int64_t known = rows.length;
     while (rows.real && known > 0 && std::isnan(rows.reals()[rows.numbers()[known - 1]])) --known;
     int64_t place = (known - 1) / 2;
-    if (known < rows.length && (!kIgnoresNan || known == 0)) place = known;
+    if (known < rows.length && (!ignores_nan || known == 0)) place = known;
     write_value(rows, out, rows.numbers()[place]);
     if (indices != nullptr) indices->data<int64_t>()[row] = rows.numbers()[place];
   }
   return true;
+}
+template <bool kIgnoresNan>
+bool median(Call& call) {
+  return run_median(call, kIgnoresNan);
 }
 
 bool same_element(const Rows& rows, int64_t a, int64_t b) {
@@ -245,10 +229,10 @@ bool give_unique(Call& call, bool sorts, bool inverse, bool counts) {
   Rows rows;
   if (!start_rows(call, shaped, 0, &rows)) return false;
   if (rows.length > 0) {
-    if (sorts) {
-      order_row(rows, rows.length, false);
-    } else {
+    if (!sorts) {
       rows.read();
+    } else if (!order_row(call, rows, rows.length, false)) {
+      return false;
     }
   }
   int64_t unique = 0;

@@ -384,8 +384,7 @@ bool logit(Call& call) {
   return run_one(call, kLogit, &parameters, false);
 }
 
-template <bool kInPlace>
-bool nan_to_num(Call& call) {
+bool run_nan_to_num(Call& call, bool in_place) {
   Tensor* tensor;
   double numbers[3];
   if (!tensor_at(call, 0, &tensor)) return false;
@@ -397,8 +396,12 @@ bool nan_to_num(Call& call) {
     if (!optional_number_at(call, i + 1, i == 0 ? 0 : (i == 1 ? most : -most), &numbers[i])) return false;
     parameters.set(i, numbers[i]);
   }
-  if (!is_floating(tensor->dtype)) return kInPlace ? give_argument(call, 0) : of_one<kSame>(call);
-  return run_one(call, kNanToNum, &parameters, kInPlace);
+  if (!is_floating(tensor->dtype)) return in_place ? give_argument(call, 0) : of_one<kSame>(call);
+  return run_one(call, kNanToNum, &parameters, in_place);
+}
+template <bool kInPlace>
+bool nan_to_num(Call& call) {
+  return run_nan_to_num(call, kInPlace);
 }
 
 bool round_decimals(Call& call) {

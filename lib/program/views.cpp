@@ -253,24 +253,30 @@ bool same_view(Call&, uint32_t, Tensor&) {
 using ViewStep = bool (*)(Call&, uint32_t first, Tensor& view);
 
 // The result is a view of the first argument; `kStep` reads the others.
-template <ViewStep kStep>
-bool viewing(Call& call) {
+bool run_viewing(Call& call, ViewStep step) {
   Tensor* view = view_of_first(call);
   if (view == nullptr) return false;
   call.outputs[0] = Value(view);
-  return kStep(call, 1, *view);
+  return step(call, 1, *view);
+}
+template <ViewStep kStep>
+bool viewing(Call& call) {
+  return run_viewing(call, kStep);
 }
 
 // The argument itself is seen anew.
-template <ViewStep kStep>
-bool viewing_in_place(Call& call) {
+bool run_viewing_in_place(Call& call, ViewStep step) {
   Tensor* tensor;
   if (!tensor_at(call, 0, &tensor)) return false;
   if (tensor->head.pool == nullptr || !tensor->storage->is_writable) {
     return call.context.fail("the tensor is a constant or an input of the model: a program can't change it");
   }
-  if (!kStep(call, 1, *tensor)) return false;
+  if (!step(call, 1, *tensor)) return false;
   return give_argument(call, 0);
+}
+template <ViewStep kStep>
+bool viewing_in_place(Call& call) {
+  return run_viewing_in_place(call, kStep);
 }
 
 template <ViewStep kStep>
@@ -283,8 +289,7 @@ bool viewing_copy(Call& call) {
 }
 
 // A copy of the first argument, in whose view `kStep` the second one's elements are written.
-template <ViewStep kStep>
-bool scattering(Call& call) {
+bool run_scattering(Call& call, ViewStep step) {
   Tensor *tensor, *source;
   if (!tensor_at(call, 0, &tensor) || !tensor_at(call, 1, &source)) return false;
   Tensor* copy = make_tensor_like(call.context.pool, tensor->dtype, tensor->rank, tensor->sizes, *tensor);
@@ -292,9 +297,13 @@ bool scattering(Call& call) {
   copy_elements(*tensor, *copy);
   const Value view(make_view(call.context.pool, *copy));
   if (view.is_none()) return call.context.fail_memory();
-  if (!kStep(call, 2, view.tensor()) || !need_same_sizes(call, view.tensor(), *source)) return false;
+  if (!step(call, 2, view.tensor()) || !need_same_sizes(call, view.tensor(), *source)) return false;
   copy_elements(*source, view.tensor());
   return true;
+}
+template <ViewStep kStep>
+bool scattering(Call& call) {
+  return run_scattering(call, kStep);
 }
 
 // Fills in the size that is -1.
@@ -389,23 +398,29 @@ bool give_reshaped(Call& call, Tensor& tensor, uint32_t rank, const int64_t* siz
   return give(call, 0, copy);
 }
 
-template <bool kMayCopy>
-bool reshape(Call& call) {
+bool run_reshape(Call& call, bool may_copy) {
   Tensor* tensor;
   int64_t sizes[kMostAxes];
   uint32_t rank;
   if (!tensor_at(call, 0, &tensor) || !ints_at(call, 1, kMostAxes, sizes, &rank)) return false;
-  return infer_sizes(call, tensor->numel(), rank, sizes) && give_reshaped(call, *tensor, rank, sizes, kMayCopy);
+  return infer_sizes(call, tensor->numel(), rank, sizes) && give_reshaped(call, *tensor, rank, sizes, may_copy);
+}
+template <bool kMayCopy>
+bool reshape(Call& call) {
+  return run_reshape(call, kMayCopy);
 }
 
-template <bool kMayCopy>
-bool reshape_as(Call& call) {
+bool run_reshape_as(Call& call, bool may_copy) {
   Tensor *tensor, *other;
   if (!tensor_at(call, 0, &tensor) || !tensor_at(call, 1, &other)) return false;
   int64_t sizes[kMostAxes];
   std::copy(other->sizes, other->sizes + other->rank, sizes);
   return infer_sizes(call, tensor->numel(), other->rank, sizes) &&
-         give_reshaped(call, *tensor, other->rank, sizes, kMayCopy);
+         give_reshaped(call, *tensor, other->rank, sizes, may_copy);
+}
+template <bool kMayCopy>
+bool reshape_as(Call& call) {
+  return run_reshape_as(call, kMayCopy);
 }
 
 bool view_dtype(Call& call) {
@@ -686,13 +701,12 @@ enum class Question {
   kZero
 };
 
-template <Question kQuestion>
-bool asked(Call& call) {
+bool run_asked(Call& call, Question question) {
   Tensor* tensor;
   if (!tensor_at(call, 0, &tensor)) return false;
   Value& answer = call.outputs[0];
   uint32_t axis;
-  switch (kQuestion) {
+  switch (question) {
     case Question::kSizes:
       return size_list(call, tensor->sizes, tensor->rank);
     case Question::kStrides:
@@ -700,7 +714,7 @@ bool asked(Call& call) {
     case Question::kSize:
     case Question::kStride:
       if (!need_axes(call, *tensor) || !axis_at(call, 1, tensor->rank, &axis)) return false;
-      answer = Value(kQuestion == Question::kSize ? tensor->sizes[axis] : tensor->strides[axis]);
+      answer = Value(question == Question::kSize ? tensor->sizes[axis] : tensor->strides[axis]);
       return true;
     case Question::kNumel:
       answer = Value(tensor->numel());
@@ -741,6 +755,10 @@ bool asked(Call& call) {
       return true;
   }
   return true;
+}
+template <Question kQuestion>
+bool asked(Call& call) {
+  return run_asked(call, kQuestion);
 }
 
 const OperatorRow kRows[] = {
