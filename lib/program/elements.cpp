@@ -321,10 +321,22 @@ bool map_elements(Compute compute, Kernel kernel, const void* parameters, const 
   auto left = static_cast<size_t>(out.numel());
   if (all_direct) return kernel(left, out_cursor.at, in, parameters);
   uint8_t* to = out_cursor.at;
+  // Where one element is repeated for long, its buffer is filled once.
+  const uint8_t* repeated[kMostOperands] = {};
   while (left > 0) {
     const size_t length = std::min(left, kChunk);
     for (uint32_t i = 0; i < count; ++i) {
-      if (is_read[i]) cursors[i].read(length, compute, &buffers[i]);
+      if (!is_read[i]) continue;
+      Cursor& cursor = cursors[i];
+      const uint32_t last = cursor.rank - 1;
+      const bool repeats =
+          cursor.steps[last] == 0 && static_cast<size_t>(cursor.sizes[last] - cursor.index[last]) >= length;
+      if (repeats && repeated[i] == cursor.at) {
+        cursor.skip(length);
+        continue;
+      }
+      repeated[i] = repeats ? cursor.at : nullptr;
+      cursor.read(length, compute, &buffers[i]);
     }
     if (!kernel(length, out_direct ? static_cast<void*>(to) : &out_buffer, in, parameters)) return false;
     if (out_direct) {

@@ -20,12 +20,8 @@ void order_numbers(int64_t* numbers, int64_t count, int64_t first, const int64_t
     if (keys[a] != keys[b]) return descending ? keys[a] > keys[b] : keys[a] < keys[b];
     return a < b;
   };
-  // Sorting in place needs no memory.
-  if (first < count) {
-    std::partial_sort(numbers, numbers + first, numbers + count, before);
-  } else {
-    std::sort(numbers, numbers + count, before);
-  }
+  if (first < count) std::nth_element(numbers, numbers + first, numbers + count, before);
+  std::sort(numbers, numbers + std::min(first, count), before);
 }
 
 }  // namespace nnapi_shim::program

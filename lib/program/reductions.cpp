@@ -425,8 +425,23 @@ bool run_softmax(Call& call, bool is_log, bool has_dtype) {
   cursor.start(*tensor, axes);
   out.start(*result, axes);
   double buffer[kChunk];
+  const bool is_single = compute_of(dtype) == Compute::kFloat;
   for (int64_t row = 0; row < rows; ++row) {
     State most, sum;
+    if (!is_log && length <= static_cast<int64_t>(kChunk)) {
+      // A short row is read once, and each exponential is computed once.
+      const auto count = static_cast<size_t>(length);
+      cursor.read(count, Compute::kDouble, buffer);
+      add_reals(Kind::kMost, most, buffer, count);
+      for (size_t k = 0; k < count; ++k) {
+        const double value = buffer[k] - most.real;
+        buffer[k] = is_single ? static_cast<double>(std::exp(static_cast<float>(value))) : std::exp(value);
+        sum.real += buffer[k];
+      }
+      for (size_t k = 0; k < count; ++k) buffer[k] /= sum.real;
+      out.write(count, Compute::kDouble, buffer);
+      continue;
+    }
     Cursor second = cursor, third = cursor;
     read_row(cursor, length, Kind::kMost, most, true);
     sum.shift = most.real;
