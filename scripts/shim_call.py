@@ -68,6 +68,10 @@ def main():
     named = dict(method.split("=", 1) for method in methods)
     given = numpy.load(calls)
     model = ShimModel(library, file)
+    with open("/proc/self/maps") as maps:
+        torch = [line.split()[-1] for line in maps if "libtorch" in line or "libc10" in line]
+    if torch:
+        sys.exit(f"shim_call.py: {torch[0]} is in the process")  # the first call loads NNAPI; the host's has LibTorch
     arguments = {}
     for key in given.files:
         number, _, path = key.partition("/")
@@ -79,10 +83,6 @@ def main():
         result = model.call(named.get(str(number), "forward"), arguments[number])
         seconds.append(time.process_time() - begin)
         found.update({f"{number}/{path}": array for path, array in result.items()})
-    with open("/proc/self/maps") as maps:
-        torch = [line.split()[-1] for line in maps if "libtorch" in line or "libc10" in line]
-    if torch:
-        sys.exit(f"shim_call.py: {torch[0]} is in the process")
     numpy.savez(results, seconds=numpy.array(seconds), **found)
 
 

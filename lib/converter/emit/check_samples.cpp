@@ -1,6 +1,7 @@
 #include "lib/converter/emit/check_samples.h"
 
 #include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
 #include <c10/core/InferenceMode.h>
 #include <fmt/format.h>
 #include <torch/csrc/jit/runtime/interpreter.h>
@@ -30,7 +31,10 @@ namespace nnapi_convert {
 namespace {
 
 constexpr double kShareOfFile = 0.01;
-constexpr size_t kPageBytes = 16384;    // the weights' place in the file begins at a multiple
+constexpr size_t kPageBytes = 16384;  // the weights' place in the file begins at a multiple
+// A device rounds in each operation. What that may come to is estimated by a small noise in the inputs, relative to
+// their size: where boxes are exponentials of large numbers, a float network turns 1e-6 into 1e-3 of the range.
+constexpr double kNoise = 1e-6, kTimesNoise = 30;
 constexpr size_t kFewestElements = 16;  // of an output that are kept, if it has so many
 
 using Run = std::function<std::vector<at::Tensor>(const std::vector<at::Tensor>&)>;
@@ -43,7 +47,7 @@ uint32_t step_of(int64_t elements, int64_t innermost, size_t most) {
 }
 
 BufferSampleOutput sample_output(const NnapiPart& part, size_t number, const at::Tensor& physical, bool relaxed,
-                                 size_t most_elements) {
+                                 size_t most_elements, const CheckTolerance& least) {
   BufferSampleOutput output;
   if (physical.numel() == 0) throw NoSample("an output has no elements");
   const at::Tensor real = physical.to(at::kDouble);
@@ -52,8 +56,8 @@ BufferSampleOutput sample_output(const NnapiPart& part, size_t number, const at:
   const CheckTolerance tolerance = check_tolerance(part, number, relaxed, lowest, highest);
   output.lowest = static_cast<float>(lowest);
   output.highest = static_cast<float>(highest);
-  output.most_difference = static_cast<float>(tolerance.most);
-  output.root_mean_square = static_cast<float>(tolerance.root_mean_square);
+  output.most_difference = static_cast<float>(std::max(tolerance.most, least.most));
+  output.root_mean_square = static_cast<float>(std::max(tolerance.root_mean_square, least.root_mean_square));
   output.step = step_of(physical.numel(), physical.size(-1), most_elements);
   output.kept = check_bytes(physical.reshape({-1}).slice(0, 0, c10::nullopt, output.step));
   return output;
@@ -72,8 +76,8 @@ at::Tensor physical_output(const NnapiPart& part, size_t number, const std::vect
   throw NoSample("an output of NNAPI is none of the caller's");
 }
 
-// Runs the model on inputs; returns NNAPI's outputs.
-using RunPhysical = std::function<std::vector<at::Tensor>(const CheckInputs&)>;
+// Runs the model on inputs; returns NNAPI's outputs. Floats among the inputs get a relative noise of this size.
+using RunPhysical = std::function<std::vector<at::Tensor>(const CheckInputs&, double noise)>;
 
 class PartSamples {
  public:
@@ -115,7 +119,7 @@ class PartSamples {
   }
   size_t fewest_words() const { return head_words() + part_.model.outputs.size() * kFewestElements; }
 
-  BufferSample make_finite(const RunPhysical& run, uint32_t number, const InputTuple* real, size_t budget) const {
+  BufferSample make_finite(const RunPhysical& run, uint32_t number, const InputTuple* real, size_t budget) {
     try {
       return make_one(run, number, real, budget, false);
     } catch (const NoSample&) {
@@ -124,19 +128,31 @@ class PartSamples {
     }
   }
 
+  // Of models of floats. Integers step.
+  void measure_noise(const std::vector<at::Tensor>& outputs, const std::vector<at::Tensor>& with_noise) {
+    least_.assign(outputs.size(), {});
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      if (!outputs[i].is_floating_point() || outputs[i].numel() == 0) continue;
+      const at::Tensor moved = (outputs[i].to(at::kDouble) - with_noise[i].to(at::kDouble)).abs();
+      const auto most = moved.max().item<double>(), square = moved.square().mean().item<double>();
+      if (std::isfinite(most)) least_[i] = {kTimesNoise * most, kTimesNoise * std::sqrt(square)};
+    }
+  }
+
   BufferSample make_one(const RunPhysical& run, uint32_t number, const InputTuple* real, size_t budget,
-                        bool is_positive) const {
+                        bool is_positive) {
     CheckInputs inputs(part_, ranges_, is_positive);
     const size_t spare = budget - fewest_words();
     inputs.make(number, real, 4 * (spare / 2 / std::max<size_t>(part_.model.inputs.size(), 1)));
     BufferSample sample = inputs.sample();
-    const std::vector<at::Tensor> outputs = run(inputs);
+    const std::vector<at::Tensor> outputs = run(inputs, 0);
+    if (number == 0) measure_noise(outputs, run(inputs, kNoise));
     const size_t outside = word_count(sample) + part_.model.outputs.size() * buffer_samples::kOutputWords;
     const size_t each = (budget - std::min(budget, outside)) / part_.model.outputs.size();
     const bool is_relaxed = part_.is_relaxed(options_) || options_.tanh_gelu;
     for (size_t i = 0; i < part_.model.outputs.size(); ++i) {
       const size_t elements = std::max(kFewestElements, each * 4 / outputs[i].element_size());
-      sample.outputs.push_back(sample_output(part_, i, outputs[i], is_relaxed, elements));
+      sample.outputs.push_back(sample_output(part_, i, outputs[i], is_relaxed, elements, least_.at(i)));
     }
     return sample;
   }
@@ -144,6 +160,7 @@ class PartSamples {
   const NnapiPart& part_;
   const ConvertOptions& options_;
   IndexRanges ranges_;
+  std::vector<CheckTolerance> least_;  // of each output
 };
 
 void collect_tensors(const c10::IValue& value, std::vector<at::Tensor>& tensors) {
@@ -244,7 +261,7 @@ RunPhysical run_of_quantised(const NnapiPart& part) {
   for (const InterfaceInput& input : part.interface.inputs) arguments.push_back(input.type.dims);
   const auto model =
       std::make_shared<quantise::HostModel>(part.model, arguments, nnapi::required_feature_level(part.model));
-  return [model, &part](const CheckInputs& inputs) {
+  return [model, &part](const CheckInputs& inputs, double /*noise*/) {
     quantise::Sample sample;
     for (const at::Tensor& caller : inputs.callers()) sample.shapes.push_back(caller.sizes().vec());
     sample.inputs = inputs.physical();
@@ -263,10 +280,19 @@ RunPhysical run_of_quantised(const NnapiPart& part) {
   };
 }
 
+// Seeded, so that files are the same each time.
+std::vector<at::Tensor> with_noise(std::vector<at::Tensor> tensors, double noise) {
+  at::Generator generator = at::detail::createCPUGenerator(1);
+  for (at::Tensor& tensor : tensors) {
+    if (tensor.is_floating_point()) tensor = tensor * (1 + noise * at::randn(tensor.sizes(), generator));
+  }
+  return tensors;
+}
+
 // Runs TorchScript, and gives its results the form that they have in NNAPI.
 RunPhysical run_of_torch(const NnapiPart& part, Run run) {
-  return [run = std::move(run), &part](const CheckInputs& inputs) {
-    const std::vector<at::Tensor> results = run(inputs.callers());
+  return [run = std::move(run), &part](const CheckInputs& inputs, double noise) {
+    const std::vector<at::Tensor> results = run(noise > 0 ? with_noise(inputs.callers(), noise) : inputs.callers());
     std::vector<at::Tensor> outputs;
     for (size_t i = 0; i < part.model.outputs.size(); ++i) outputs.push_back(physical_output(part, i, results));
     return outputs;

@@ -488,8 +488,17 @@ ProgramResult make_program(const torch::jit::Module& module, const std::vector<s
   ProgramWriter writer;
   ModuleParts parts(module);
   std::vector<ProgramSegment> segments(parts.segment_count());
-  for (const std::string& name : methods)
-    writer.add(MethodWriter(writer, parts, segments, result.refusals, result.raised).run(module.get_method(name)));
+  for (const std::string& name : methods) {
+    std::vector<Refusal> refusals;
+    ProgramMethod method = MethodWriter(writer, parts, segments, refusals, result.raised).run(module.get_method(name));
+    if (refusals.empty()) {
+      writer.add(std::move(method));
+    } else if (name == "forward") {
+      result.refusals = std::move(refusals);
+    } else {
+      result.left_out.push_back({name, std::move(refusals[0])});
+    }
+  }
   for (const ProgramSegment& segment : segments) writer.add(segment);
   uint32_t state = 0;
   try {

@@ -13,10 +13,17 @@
 
 namespace nnapi_convert {
 
+// A method besides forward that no program can say, and the first reason.
+struct LeftOutMethod {
+  std::string name;
+  Refusal reason;
+};
+
 struct ProgramResult {
   std::optional<Program> program;
-  std::vector<Refusal> refusals;  // what no program can say, if there is none
-  std::vector<Refusal> raised;    // the same in branches, in whose place the program has an error
+  std::vector<Refusal> refusals;  // what no program can say of forward, if there is none
+  std::vector<LeftOutMethod> left_out;
+  std::vector<Refusal> raised;  // the same in branches, in whose place the program has an error
 };
 
 // The methods' graphs are inlined. Attributes that they read are the program's state. An attribute `comp` that is a
