@@ -128,11 +128,10 @@ class PartSamples {
     }
   }
 
-  // Of models of floats. Integers step.
   void measure_noise(const std::vector<at::Tensor>& outputs, const std::vector<at::Tensor>& with_noise) {
     least_.assign(outputs.size(), {});
     for (size_t i = 0; i < outputs.size(); ++i) {
-      if (!outputs[i].is_floating_point() || outputs[i].numel() == 0) continue;
+      if (outputs[i].numel() == 0) continue;
       const at::Tensor moved = (outputs[i].to(at::kDouble) - with_noise[i].to(at::kDouble)).abs();
       const auto most = moved.max().item<double>(), square = moved.square().mean().item<double>();
       if (std::isfinite(most)) least_[i] = {kTimesNoise * most, kTimesNoise * std::sqrt(square)};

@@ -263,6 +263,9 @@ class MethodWriter {
         return write_get(node);
       case c10::prim::SetAttr:
         return write_set(node);
+      case c10::prim::isinstance:
+        places_[node.output()] = {Place::Kind::kOperand, writer_.constant(is_instance(node)) | kConstantBit};
+        return;
       case c10::prim::CreateObject:
         begin(Opcode::kObject, node);
         code_.push_back(static_cast<uint32_t>(node.output()->type()->expectRef<c10::ClassType>().numAttributes()));
@@ -294,6 +297,18 @@ class MethodWriter {
       default:
         return write_operator(node);
     }
+  }
+
+  // Static types tell it.
+  static bool is_instance(const Node& node) {
+    const c10::TypePtr& type = node.input()->type();
+    const std::vector<c10::TypePtr>& types = node.tys(c10::attr::types);
+    const auto holds = [&](const c10::TypePtr& each) { return type->isSubtypeOf(*each); };
+    if (std::any_of(types.begin(), types.end(), holds)) return true;
+    const auto may_hold = [&](const c10::TypePtr& each) { return each->isSubtypeOf(*type); };
+    if (std::any_of(types.begin(), types.end(), may_hold))
+      throw std::invalid_argument("isinstance() of " + type->repr_str());
+    return false;
   }
 
   void push_results(const Node& node) {
