@@ -27,17 +27,17 @@ case $architecture in
   arm64)
     triple=aarch64-linux-gnu
     emulator=(qemu-aarch64 -L "$sysroot")
-    core_size_limit=$((144 * 1024))
+    core_size_limit=$((448 * 1024))
     ;;
   armhf)
     triple=arm-linux-gnueabihf
     emulator=(qemu-arm -L "$sysroot")
-    core_size_limit=$((144 * 1024))
+    core_size_limit=$((448 * 1024))
     ;;
   i386)
     triple=i386-linux-gnu
     emulator=("$sysroot/lib/ld-linux.so.2" --library-path "$sysroot/lib/$triple")
-    core_size_limit=$((192 * 1024))
+    core_size_limit=$((448 * 1024))
     ;;
   *) usage "$@" ;;
 esac
