@@ -383,6 +383,11 @@ bool aminmax(Call& call) {
         !reduce(call, *tensor, chosen, reduction, i)) {
       return false;
     }
+    // As in PyTorch 1.13, the axis that is kept of a single number is one.
+    if (tensor->rank > 0 || call.input(1).is_none() || !call.input(2).as_bool()) continue;
+    Tensor& made = call.outputs[i].tensor();
+    made.rank = 1;
+    made.sizes[0] = made.strides[0] = 1;
   }
   return true;
 }
