@@ -6,7 +6,7 @@ import subprocess
 import unittest
 import zipfile
 from pathlib import Path
-from typing import List
+from typing import Dict, List
 
 import torch
 from torch import nn
@@ -26,6 +26,27 @@ class Several(nn.Module):
 
     def forward(self, x, y):
         return self.layer(x) + y, torch.relu(x - y)
+
+
+class Parts(nn.Module):
+    """NNAPI runs the layers; which rows are kept depends on values."""
+
+    calls: int
+
+    def __init__(self):
+        super().__init__()
+        self.calls = 0
+        self.layer = nn.Conv2d(3, 8, 3, padding=1)
+
+    def forward(self, images: List[torch.Tensor], least: float = 0.0) -> Dict[str, torch.Tensor]:
+        self.calls += 1
+        rows = self.layer(images[0].unsqueeze(0)).mean([2])[0].t()
+        kept = torch.nonzero(rows[:, 0] > rows[:, 0].mean() + least).flatten()
+        return {"rows": rows[kept], "numbers": kept, "calls": torch.tensor(self.calls)}
+
+    @torch.jit.export
+    def reset_states(self):
+        self.calls = 0
 
 
 @unittest.skipUnless(shutil.which("javac"), "needs a JDK")
@@ -56,9 +77,20 @@ class JavaClasses(CliTest):
         self.save_tensors("several", "in", pair)
         self.save_tensors("several", "out", tensors(call(several, *pair)))
         self.make_quantised()
+        self.make_parts()
         archive = (self.folder / "fixed.pt").read_bytes()
         (self.folder / "app.zip").write_bytes(bytes(4096) + archive)
         return 4096
+
+    def make_parts(self):
+        source = self.folder / "parts_original.pt"
+        torch.jit.save(torch.jit.script(seeded(Parts).eval()), str(source))
+        self.converted(source, "parts.pt", "--nhwc", "--input", "images[0]=3,64,64", "--min-segment-macs", "0")
+        picture = images(1, 3, 64, 64)[0]
+        rows = load(source)([picture])["rows"].detach()
+        self.assertTrue(0 < len(rows) < 64, "some rows are kept, and some are not")
+        (self.folder / "parts.in0").write_bytes(picture.contiguous().numpy().tobytes())
+        (self.folder / "parts.out0").write_bytes(rows.contiguous().numpy().tobytes())
 
     def make_quantised(self):
         source = self.fixture("quant_quint8_bundled.pt")

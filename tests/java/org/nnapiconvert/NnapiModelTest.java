@@ -17,7 +17,12 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.NoSuchElementException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -123,6 +128,40 @@ public final class NnapiModelTest {
       // No memory is taken for outputs of such inputs.
       error = failure(() -> model.run(new float[][] {{1}}, new long[] {1, 3, 8000, 8000}));
       assertTrue(error.getMessage(), error.getMessage().contains("has 1 numbers"));
+    }
+  }
+
+  @Test
+  public void partsByName() {
+    try (NnapiModel model = NnapiModel.open(file("parts.pt"))) {
+      Map<String, NnapiArray> arguments =
+          Collections.singletonMap("images[0]", NnapiArray.of(floats("parts.in0"), 3, 64, 64));
+      for (int i = 1; i <= 3; ++i) {
+        try (NnapiResult result = model.run(arguments)) {
+          assertEquals(new HashSet<>(Arrays.asList("rows", "numbers", "calls")), result.paths());
+          NnapiArray rows = result.get("rows");
+          assertEquals(NnapiArray.Type.FLOAT32, rows.type());
+          assertEquals(8, rows.sizes()[1]);
+          assertClose(floats("parts.out0"), rows.floats());
+          assertEquals(rows.sizes()[0], result.get("numbers").longs().length);
+          assertArrayEquals(new long[] {i}, result.get("calls").longs());
+          assertThrows(NoSuchElementException.class, () -> result.get("boxes"));
+        }
+      }
+      model.call("reset_states", Collections.emptyMap()).close();
+      try (NnapiResult result = model.run(arguments)) {
+        assertArrayEquals(new long[] {1}, result.get("calls").longs());
+      }
+      NnapiException error = failure(() -> model.run(Collections.emptyMap()));
+      assertEquals(NnapiException.Status.BAD_ARGUMENT, error.status());
+      error = failure(() -> model.call("no_method", arguments));
+      assertEquals(NnapiException.Status.BAD_ARGUMENT, error.status());
+      assertThrows(IllegalArgumentException.class, () -> NnapiArray.of(new float[7], 2, 3));
+    }
+    try (NnapiModel model = NnapiModel.open(file("fixed.pt"));
+        NnapiResult result =
+            model.run(Collections.singletonMap("0", NnapiArray.of(new float[2 * 3 * 16 * 16], PICTURE)))) {
+      assertEquals(1, result.paths().size());
     }
   }
 
