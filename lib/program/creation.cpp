@@ -177,10 +177,7 @@ bool tensor_of_data(Call& call) {
     if (!dtype_at(call, 1, tensor.dtype, &dtype)) return false;
     const bool shares = call.input_count == 3;  // as_tensor
     if (shares) return give(call, 0, converted_tensor(call.context.pool, tensor, dtype));
-    Tensor* copy = make_tensor(call.context.pool, dtype, tensor.rank, tensor.sizes);
-    if (!give(call, 0, copy)) return false;
-    copy_elements(tensor, *copy);
-    return true;
+    return give(call, 0, row_major_copy(call.context.pool, tensor, dtype));
   }
   uint32_t rank;
   int64_t sizes[kMostAxes];
@@ -353,9 +350,8 @@ bool run_triangle(Call& call, bool upper, bool in_place) {
   if (in_place) {
     if (!need_writable(call, *tensor) || !give_argument(call, 0)) return false;
   } else {
-    result = make_tensor(call.context.pool, tensor->dtype, tensor->rank, tensor->sizes);
+    result = row_major_copy(call.context.pool, *tensor, tensor->dtype);
     if (!give(call, 0, result)) return false;
-    copy_elements(*tensor, *result);
   }
   if (result->numel() == 0) return true;
   const int64_t rows = tensor->sizes[tensor->rank - 2], columns = tensor->sizes[tensor->rank - 1];

@@ -12,9 +12,7 @@ namespace {
 
 // A row-major copy in float32.
 Value real_copy(Call& call, const Tensor& tensor) {
-  Tensor* copy = make_tensor(call.context.pool, ScalarType::kFloat32, tensor.rank, tensor.sizes);
-  if (copy != nullptr) copy_elements(tensor, *copy);
-  return Value(copy);
+  return Value(row_major_copy(call.context.pool, tensor, ScalarType::kFloat32));
 }
 
 bool is_single(const Tensor& tensor) {

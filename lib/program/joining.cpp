@@ -179,10 +179,7 @@ bool repeat_tensor(Call& call, const Tensor& tensor, uint32_t rank, const int64_
     copied = true;
   }
   if (!copied) {
-    Tensor* copy = make_tensor(pool, tensor.dtype, rank, current.tensor().sizes);
-    if (copy == nullptr) return call.context.fail_memory();
-    copy_elements(current.tensor(), *copy);
-    return give(call, 0, copy);
+    return give(call, 0, row_major_copy(pool, current.tensor(), tensor.dtype));
   }
   call.outputs[0] = current;
   return true;

@@ -27,11 +27,8 @@ bool read_images(Call& call, uint32_t axes, Tensor** input, Images* images) {
   for (uint32_t i = 0; i + axes < tensor.rank; ++i) images->count *= tensor.sizes[i];
   images->width = tensor.sizes[tensor.rank - 1];
   if (axes == 2) images->height = tensor.sizes[tensor.rank - 2];
-  Tensor* copy = make_tensor(call.context.pool, ScalarType::kFloat64, tensor.rank, tensor.sizes);
-  if (copy == nullptr) return call.context.fail_memory();
-  copy_elements(tensor, *copy);
-  images->values = Value(copy);
-  return true;
+  images->values = Value(row_major_copy(call.context.pool, tensor, ScalarType::kFloat64));
+  return !images->values.is_none() || call.context.fail_memory();
 }
 
 // Windows of one axis.

@@ -181,14 +181,18 @@ void release(Storage* storage) {
   if (storage->pool != nullptr && --storage->references == 0) storage->pool->give_back(storage);
 }
 
+Tensor* row_major_copy(Pool& pool, const Tensor& tensor, ScalarType dtype) {
+  Tensor* copy = make_tensor(pool, dtype, tensor.rank, tensor.sizes);
+  if (copy != nullptr) copy_elements(tensor, *copy);
+  return copy;
+}
+
 Tensor* contiguous(Pool& pool, Tensor& tensor) {
   if (tensor.is_contiguous()) {
     if (tensor.head.pool != nullptr) ++tensor.head.references;
     return &tensor;
   }
-  Tensor* copy = make_tensor(pool, tensor.dtype, tensor.rank, tensor.sizes);
-  if (copy != nullptr) copy_elements(tensor, *copy);
-  return copy;
+  return row_major_copy(pool, tensor, tensor.dtype);
 }
 
 }  // namespace nnapi_shim::program

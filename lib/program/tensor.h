@@ -63,6 +63,8 @@ void release(Storage* storage);
 
 // Copies elements into `to`, of the same sizes, with conversion of dtypes as aten::copy_ does. `to` is writable.
 void copy_elements(const Tensor& from, const Tensor& to);
+// Returns null if memory is short.
+Tensor* row_major_copy(Pool& pool, const Tensor& tensor, ScalarType dtype);
 // Returns the tensor itself if it is row-major, else a row-major copy. Null if memory is short.
 Tensor* contiguous(Pool& pool, Tensor& tensor);
 
