@@ -172,15 +172,13 @@ bool give_argument(Call& call, uint32_t number) {
   return true;
 }
 
-bool give_int(Call& call, uint32_t output, int64_t value) {
-  call.outputs[output] = Value(value);
-  return true;
+bool need_own(Call& call, const Tensor& tensor) {
+  return tensor.storage->is_writable ||
+         call.context.fail("the tensor is a constant or an input of the model: a program can't write there");
 }
 
 bool need_writable(Call& call, const Tensor& tensor) {
-  if (!tensor.storage->is_writable) {
-    return call.context.fail("the tensor is a constant or an input of the model: a program can't write there");
-  }
+  if (!need_own(call, tensor)) return false;
   for (uint32_t i = 0; i < tensor.rank; ++i) {
     if (tensor.sizes[i] > 1 && tensor.strides[i] == 0) {
       return call.context.fail("elements of the tensor share memory: writing needs clone() before");
@@ -189,10 +187,20 @@ bool need_writable(Call& call, const Tensor& tensor) {
   return true;
 }
 
+bool have_same_sizes(const Tensor& a, const Tensor& b) {
+  return a.rank == b.rank && std::equal(a.sizes, a.sizes + a.rank, b.sizes);
+}
+
 bool need_same_sizes(Call& call, const Tensor& a, const Tensor& b) {
-  bool same = a.rank == b.rank;
-  for (uint32_t i = 0; same && i < a.rank; ++i) same = a.sizes[i] == b.sizes[i];
-  return same || call.context.fail("two tensors need the same sizes");
+  return have_same_sizes(a, b) || call.context.fail("two tensors need the same sizes");
+}
+
+bool is_mask(const Tensor& tensor) {
+  return tensor.dtype == ScalarType::kBool || tensor.dtype == ScalarType::kUInt8;
+}
+
+bool need_mask(Call& call, const Tensor& tensor) {
+  return is_mask(tensor) || call.context.fail("the mask is %s, needs bools", dtype_name(tensor.dtype));
 }
 
 bool need_floating(Call& call, const Tensor& tensor) {

@@ -29,11 +29,20 @@ bool axes_at(Call& call, uint32_t number, uint32_t rank, bool* chosen);
 // Keeps what was made as output; fails if it is null, for want of memory.
 bool give(Call& call, uint32_t number, Tensor* made);
 bool give_argument(Call& call, uint32_t number);  // as the first output
-// A tensor of one number.
-bool give_int(Call& call, uint32_t output, int64_t value);
-// Fails for constants, the caller's inputs, and elements that share memory.
+// As the first output: a bool, int64_t or double.
+template <typename Number>
+bool give_number(Call& call, Number number) {
+  call.outputs[0] = Value(number);
+  return true;
+}
+// Fails for constants and the caller's inputs.
+bool need_own(Call& call, const Tensor& tensor);
+// Fails also for elements that share memory.
 bool need_writable(Call& call, const Tensor& tensor);
+bool have_same_sizes(const Tensor& a, const Tensor& b);
 bool need_same_sizes(Call& call, const Tensor& a, const Tensor& b);
+bool is_mask(const Tensor& tensor);  // bool or uint8
+bool need_mask(Call& call, const Tensor& tensor);
 bool need_floating(Call& call, const Tensor& tensor);
 
 ScalarType promote_types(ScalarType a, ScalarType b);

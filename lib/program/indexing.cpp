@@ -13,16 +13,10 @@ namespace {
 bool is_index(const Tensor& tensor) {
   return tensor.dtype == ScalarType::kInt64 || tensor.dtype == ScalarType::kInt32;
 }
-bool is_mask(const Tensor& tensor) {
-  return tensor.dtype == ScalarType::kBool || tensor.dtype == ScalarType::kUInt8;
-}
 
 bool need_index(Call& call, const Tensor& tensor) {
   return tensor.dtype == ScalarType::kInt64 ||
          call.context.fail("the index is %s, needs int64", dtype_name(tensor.dtype));
-}
-bool need_mask(Call& call, const Tensor& tensor) {
-  return is_mask(tensor) || call.context.fail("the mask is %s, needs bools", dtype_name(tensor.dtype));
 }
 bool need_same_dtype(Call& call, const Tensor& a, const Tensor& b) {
   return a.dtype == b.dtype ||
