@@ -1,0 +1,20 @@
+// Steps that views are made of.
+#pragma once
+
+#include <cstdint>
+
+#include "lib/program/operators.h"
+
+namespace nnapi_shim::program {
+
+bool need_axes(Call& call, const Tensor& tensor);  // at least one
+
+void remove_axis(Tensor& view, uint32_t axis);
+void swap_axes(Tensor& view, uint32_t a, uint32_t b);
+// Leaves `length` elements of the axis from `start`, which are in range.
+void narrow_view(Tensor& view, uint32_t axis, int64_t start, int64_t length);
+
+// A bound of a slice of `size` elements, counted from the end if below 0.
+int64_t clamped_bound(int64_t bound, int64_t size);
+
+}  // namespace nnapi_shim::program
