@@ -1,37 +1,30 @@
-// Operators on the elements of one tensor.
+// Functions of the elements of one tensor.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <iterator>
 #include <limits>
 
-#include "lib/program/mapping.h"
+#include "lib/program/unary.h"
 
 namespace nnapi_shim::program {
+
+bool run_one(Call& call, const MapOp& op, const Parameters* parameters, bool in_place) {
+  Tensor* tensor;
+  if (!tensor_at(call, 0, &tensor)) return false;
+  Operand operand;
+  operand.set(call.input(0));
+  return run_map(call, op, parameters, 1, &operand, 0, in_place ? tensor : nullptr);
+}
 
 namespace {
 
 constexpr double kPi = 3.14159265358979323846;
 
-// Functions of floats that are called for each element: in double but where float's own is as near and faster.
-template <double (*kFunction)(double)>
-bool call_double(size_t count, void* out, const void* const* in, const void*) {
-  auto* results = static_cast<double*>(out);
-  const auto* values = static_cast<const double*>(in[0]);
-  for (size_t i = 0; i < count; ++i) results[i] = kFunction(values[i]);
-  return true;
-}
+// Functions of floats are called in double but where float's own is as near and faster.
 template <float (*kFunction)(float)>
 bool call_float(size_t count, void* out, const void* const* in, const void*) {
   auto* results = static_cast<float*>(out);
   const auto* values = static_cast<const float*>(in[0]);
-  for (size_t i = 0; i < count; ++i) results[i] = kFunction(values[i]);
-  return true;
-}
-template <int64_t (*kFunction)(int64_t)>
-bool call_int(size_t count, void* out, const void* const* in, const void*) {
-  auto* results = static_cast<int64_t*>(out);
-  const auto* values = static_cast<const int64_t*>(in[0]);
   for (size_t i = 0; i < count; ++i) results[i] = kFunction(values[i]);
   return true;
 }
@@ -47,37 +40,6 @@ double rsqrt(double a) {
 }
 double reciprocal(double a) {
   return 1 / a;
-}
-double silu(double a) {
-  return a / (1 + std::exp(-a));
-}
-double mish(double a) {
-  return a * std::tanh(std::log1p(std::exp(a)));
-}
-double hardswish(double a) {
-  return a * std::min(std::max(a + 3, 0.0), 6.0) / 6;
-}
-double hardsigmoid(double a) {
-  return std::min(std::max(a + 3, 0.0), 6.0) / 6;
-}
-double selu(double a) {
-  constexpr double kAlpha = 1.6732632423543772848170429916717, kScale = 1.0507009873554804934193349852946;
-  return a > 0 ? kScale * a : kScale * kAlpha * std::expm1(a);
-}
-double gelu(double a) {
-  return a * 0.5 * (1 + std::erf(a * 0.70710678118654752440));
-}
-double gelu_tanh(double a) {
-  return 0.5 * a * (1 + std::tanh(1.12837916709551257390 * 0.70710678118654752440 * (a + 0.044715 * a * a * a)));
-}
-double log_sigmoid(double a) {
-  return std::min(a, 0.0) - std::log1p(std::exp(-std::fabs(a)));
-}
-double softsign(double a) {
-  return a / (1 + std::fabs(a));
-}
-double tanhshrink(double a) {
-  return a - std::tanh(a);
 }
 double frac(double a) {
   return a - std::trunc(a);
@@ -95,7 +57,7 @@ double rounded(double a) {
   return std::nearbyint(a);
 }
 double sign(double a) {
-  return a > 0 ? 1 : (a < 0 ? -1 : a != a ? 0 : 0);
+  return a > 0 ? 1 : (a < 0 ? -1 : 0);
 }
 double is_nan(double a) {
   return a != a ? 1 : 0;
@@ -149,12 +111,6 @@ int64_t absolute(int64_t a) {
 int64_t sign_of_int(int64_t a) {
   return a > 0 ? 1 : (a < 0 ? -1 : 0);
 }
-int64_t relu_of_int(int64_t a) {
-  return a > 0 ? a : 0;
-}
-int64_t relu6_of_int(int64_t a) {
-  return a > 0 ? std::min<int64_t>(a, 6) : 0;
-}
 int64_t squared(int64_t a) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(a));
 }
@@ -205,26 +161,10 @@ struct Square {
     return a * a;
   }
 };
-struct Relu {
-  template <typename T>
-  static T of(T a) {
-    return a < 0 ? 0 : a;
-  }
-};
-struct Relu6 {
-  template <typename T>
-  static T of(T a) {
-    return a < 0 ? 0 : (a > 6 ? 6 : a);
-  }
-};
 
 template <double (*kFunction)(double)>
 constexpr MapOp float_result() {
   return {{nullptr, call_double<kFunction>, nullptr}, MapResult::kFloat, true};
-}
-template <double (*kFunction)(double)>
-constexpr MapOp floats_only() {
-  return {{nullptr, call_double<kFunction>, nullptr}, MapResult::kSame, false};
 }
 template <double (*kFunction)(double), int64_t (*kInteger)(int64_t)>
 constexpr MapOp same_result(bool takes_bools) {
@@ -233,10 +173,6 @@ constexpr MapOp same_result(bool takes_bools) {
 template <double (*kFunction)(double), int64_t (*kInteger)(int64_t)>
 constexpr MapOp bool_result() {
   return {{nullptr, call_double<kFunction>, call_int<kInteger>}, MapResult::kBool, true};
-}
-template <typename F, int64_t (*kInteger)(int64_t)>
-constexpr MapOp cheap(bool takes_bools) {
-  return {{map_one<float, F>, map_one<double, F>, call_int<kInteger>}, MapResult::kSame, takes_bools};
 }
 
 constexpr MapOp kExp = {{call_float<std::exp>, call_double<std::exp>, nullptr}, MapResult::kFloat, true};
@@ -255,11 +191,7 @@ constexpr MapOp kAcos = float_result<std::acos>(), kAcosh = float_result<std::ac
                 kRsqrt = float_result<rsqrt>(), kSin = float_result<std::sin>(), kSinc = float_result<sinc>(),
                 kSinh = float_result<std::sinh>(), kTan = float_result<std::tan>(), kDeg2rad = float_result<deg2rad>(),
                 kRad2deg = float_result<rad2deg>();
-constexpr MapOp kSilu = floats_only<silu>(), kMish = floats_only<mish>(), kHardswish = floats_only<hardswish>(),
-                kHardsigmoid = floats_only<hardsigmoid>(), kSelu = floats_only<selu>(), kGelu = floats_only<gelu>(),
-                kGeluTanh = floats_only<gelu_tanh>(), kLogSigmoid = floats_only<log_sigmoid>(),
-                kSoftsign = floats_only<softsign>(), kTanhshrink = floats_only<tanhshrink>(),
-                kFrac = floats_only<frac>();
+constexpr MapOp kFrac = floats_only<frac>();
 constexpr MapOp kCeil = same_result<std::ceil, same>(false), kRound = same_result<rounded, same>(false),
                 kTrunc = same_result<std::trunc, same>(false), kSame = same_result<std::trunc, same>(true),
                 kSign = same_result<sign, sign_of_int>(true);
@@ -268,27 +200,9 @@ constexpr MapOp kIsNan = bool_result<is_nan, never>(), kIsInf = bool_result<is_i
                 kIsNeginf = bool_result<is_neginf, never>(), kSignbit = bool_result<sign_bit, is_negative>(),
                 kLogicalNot = bool_result<logical_not, inverted_bool>();
 constexpr MapOp kNeg = cheap<Neg, negated>(false), kAbs = cheap<Abs, absolute>(true),
-                kFloor = cheap<Floor, same>(false), kRelu = cheap<Relu, relu_of_int>(false),
-                kRelu6 = cheap<Relu6, relu6_of_int>(false), kSquare = cheap<Square, squared>(false);
+                kFloor = cheap<Floor, same>(false), kSquare = cheap<Square, squared>(false);
 constexpr MapOp kBitwiseNot = {{nullptr, nullptr, call_int<inverted>}, MapResult::kSame, false};
 constexpr MapOp kBoolNot = {{nullptr, nullptr, call_int<inverted_bool>}, MapResult::kSame, true};
-
-bool run_one(Call& call, const MapOp& op, const Parameters* parameters, bool in_place) {
-  Tensor* tensor;
-  if (!tensor_at(call, 0, &tensor)) return false;
-  Operand operand;
-  operand.set(call.input(0));
-  return run_map(call, op, parameters, 1, &operand, 0, in_place ? tensor : nullptr);
-}
-
-template <const MapOp& kOp>
-bool of_one(Call& call) {
-  return run_one(call, kOp, nullptr, false);
-}
-template <const MapOp& kOp>
-bool of_one_in_place(Call& call) {
-  return run_one(call, kOp, nullptr, true);
-}
 
 template <bool kInPlace>
 bool bitwise_not(Call& call) {
@@ -297,41 +211,7 @@ bool bitwise_not(Call& call) {
   return run_one(call, tensor->dtype == ScalarType::kBool ? kBoolNot : kBitwiseNot, nullptr, kInPlace);
 }
 
-template <bool kInPlace>
-bool gelu_of(Call& call) {
-  const char* form = nullptr;
-  if (call.input_count > 1 && !optional_text_at(call, 1, &form)) return false;
-  return run_one(call, form != nullptr && std::strcmp(form, "tanh") == 0 ? kGeluTanh : kGelu, nullptr, kInPlace);
-}
-
 // Functions with numbers: p[0] is the second argument, and so on.
-struct LeakyRelu {
-  template <typename T>
-  static T of(T a, const T* p) {
-    return a > 0 ? a : a * p[0];
-  }
-};
-struct Elu {  // alpha, scale, input_scale
-  static double of(double a, const double* p) { return a > 0 ? a * p[1] : std::expm1(a * p[2]) * p[0] * p[1]; }
-};
-struct Celu {
-  static double of(double a, const double* p) { return a > 0 ? a : p[0] * std::expm1(a / p[0]); }
-};
-struct Softplus {  // beta, threshold
-  static double of(double a, const double* p) { return a * p[0] > p[1] ? a : std::log1p(std::exp(a * p[0])) / p[0]; }
-};
-struct Threshold {
-  template <typename T>
-  static T of(T a, const T* p) {
-    return a <= p[0] ? p[1] : a;
-  }
-};
-struct Hardshrink {
-  static double of(double a, const double* p) { return a >= -p[0] && a <= p[0] ? 0 : a; }
-};
-struct Softshrink {
-  static double of(double a, const double* p) { return a > p[0] ? a - p[0] : (a < -p[0] ? a + p[0] : a * 0); }
-};
 struct Logit {
   static double of(double a, const double* p) {
     const double x = p[0] >= 0 ? std::min(std::max(a, p[0]), 1 - p[0]) : a;
@@ -350,31 +230,8 @@ struct RoundDecimals {
   }
 };
 
-template <typename F>
-constexpr MapOp with_numbers(MapResult result = MapResult::kSame) {
-  return {{nullptr, map_one_with<double, F>, nullptr}, result, result == MapResult::kFloat};
-}
-constexpr MapOp kLeakyRelu = {
-    {map_one_with<float, LeakyRelu>, map_one_with<double, LeakyRelu>, nullptr}, MapResult::kSame, false};
-constexpr MapOp kThreshold = {
-    {nullptr, map_one_with<double, Threshold>, map_one_with<int64_t, Threshold>}, MapResult::kSame, false};
-constexpr MapOp kElu = with_numbers<Elu>(), kCelu = with_numbers<Celu>(), kSoftplus = with_numbers<Softplus>(),
-                kHardshrink = with_numbers<Hardshrink>(), kSoftshrink = with_numbers<Softshrink>(),
-                kLogit = with_numbers<Logit>(MapResult::kFloat), kNanToNum = with_numbers<NanToNum>(),
+constexpr MapOp kLogit = with_numbers<Logit>(MapResult::kFloat), kNanToNum = with_numbers<NanToNum>(),
                 kRoundDecimals = with_numbers<RoundDecimals>();
-
-bool run_with(Call& call, const MapOp& op, bool in_place) {
-  Parameters parameters;
-  for (uint32_t i = 1; i < call.input_count; ++i) {
-    if (!is_number(call.input(i))) return call.context.fail("argument %u needs a number", i + 1);
-    parameters.set(i - 1, call.input(i));
-  }
-  return run_one(call, op, &parameters, in_place);
-}
-template <const MapOp& kOp, bool kInPlace>
-bool with_numbers_of(Call& call) {
-  return run_with(call, kOp, kInPlace);
-}
 
 bool logit(Call& call) {
   Parameters parameters;
@@ -414,55 +271,10 @@ bool round_decimals(Call& call) {
   return run_one(call, kRoundDecimals, &parameters, false);
 }
 
-bool prelu(Call& call) {
-  Tensor *tensor, *weight;
-  if (!tensor_at(call, 0, &tensor) || !tensor_at(call, 1, &weight) || !need_floating(call, *tensor)) return false;
-  const int64_t channels = tensor->rank > 1 ? tensor->sizes[1] : 1, count = weight->numel();
-  if (weight->dtype != tensor->dtype || (count != 1 && count != channels) || weight->rank > 1) {
-    return call.context.fail("prelu() needs one weight, or one for each channel");
-  }
-  Tensor* result = make_tensor(call.context.pool, tensor->dtype, tensor->rank, tensor->sizes);
-  if (!give(call, 0, result)) return false;
-  int64_t inner = 1;
-  for (uint32_t i = 2; i < tensor->rank; ++i) inner *= tensor->sizes[i];
-  Cursor in, out;
-  in.start(*tensor);
-  out.start(*result);
-  const int64_t all = tensor->numel();
-  for (int64_t i = 0; i < all;) {
-    const int64_t channel = count == 1 ? 0 : i / inner % channels;
-    const double slope = load_double(*weight, weight->offset + (weight->rank == 0 ? 0 : channel * weight->strides[0]));
-    const int64_t end = count == 1 ? all : i + inner;
-    while (i < end) {
-      double values[kChunk];
-      const auto length = static_cast<size_t>(std::min<int64_t>(end - i, kChunk));
-      in.read(length, Compute::kDouble, values);
-      for (size_t k = 0; k < length; ++k) values[k] = values[k] > 0 ? values[k] : values[k] * slope;
-      out.write(length, Compute::kDouble, values);
-      i += static_cast<int64_t>(length);
-    }
-  }
-  return true;
-}
-
-bool dropout(Call& call) {
-  Tensor* tensor;
-  double p;
-  bool train;
-  if (!tensor_at(call, 0, &tensor) || !number_at(call, 1, &p) || !bool_at(call, 2, &train)) return false;
-  if (train && p != 0) return call.context.fail("dropout() in training has random numbers, which programs don't have");
-  return give_argument(call, 0);
-}
-
 bool positive(Call& call) {
   Tensor* tensor;
   return tensor_at(call, 0, &tensor) && give_argument(call, 0);
 }
-
-#define PROGRAM_ROWS_OF_ONE(name, op)            \
-  {"aten::" name, 1, 1, of_one<op>}, {           \
-    "aten::" name "_", 1, 1, of_one_in_place<op> \
-  }
 
 constexpr OperatorRow kRows[] = {
     PROGRAM_ROWS_OF_ONE("abs", kAbs),
@@ -486,28 +298,21 @@ constexpr OperatorRow kRows[] = {
     PROGRAM_ROWS_OF_ONE("fix", kTrunc),
     PROGRAM_ROWS_OF_ONE("floor", kFloor),
     PROGRAM_ROWS_OF_ONE("frac", kFrac),
-    PROGRAM_ROWS_OF_ONE("hardsigmoid", kHardsigmoid),
-    PROGRAM_ROWS_OF_ONE("hardswish", kHardswish),
     PROGRAM_ROWS_OF_ONE("lgamma", kLgamma),
     PROGRAM_ROWS_OF_ONE("log", kLog),
     PROGRAM_ROWS_OF_ONE("log10", kLog10),
     PROGRAM_ROWS_OF_ONE("log1p", kLog1p),
     PROGRAM_ROWS_OF_ONE("log2", kLog2),
     PROGRAM_ROWS_OF_ONE("logical_not", kLogicalNot),
-    PROGRAM_ROWS_OF_ONE("mish", kMish),
     PROGRAM_ROWS_OF_ONE("neg", kNeg),
     PROGRAM_ROWS_OF_ONE("negative", kNeg),
     PROGRAM_ROWS_OF_ONE("rad2deg", kRad2deg),
     PROGRAM_ROWS_OF_ONE("reciprocal", kReciprocal),
-    PROGRAM_ROWS_OF_ONE("relu", kRelu),
-    PROGRAM_ROWS_OF_ONE("relu6", kRelu6),
     PROGRAM_ROWS_OF_ONE("round", kRound),
     PROGRAM_ROWS_OF_ONE("rsqrt", kRsqrt),
-    PROGRAM_ROWS_OF_ONE("selu", kSelu),
     PROGRAM_ROWS_OF_ONE("sgn", kSign),
     PROGRAM_ROWS_OF_ONE("sigmoid", kSigmoid),
     PROGRAM_ROWS_OF_ONE("sign", kSign),
-    PROGRAM_ROWS_OF_ONE("silu", kSilu),
     PROGRAM_ROWS_OF_ONE("sin", kSin),
     PROGRAM_ROWS_OF_ONE("sinc", kSinc),
     PROGRAM_ROWS_OF_ONE("sinh", kSinh),
@@ -517,9 +322,6 @@ constexpr OperatorRow kRows[] = {
     PROGRAM_ROWS_OF_ONE("tanh", kTanh),
     PROGRAM_ROWS_OF_ONE("trunc", kTrunc),
     {"prim::abs", 1, 1, of_one<kAbs>},
-    {"aten::softsign", 1, 1, of_one<kSoftsign>},
-    {"aten::tanhshrink", 1, 1, of_one<kTanhshrink>},
-    {"aten::log_sigmoid", 1, 1, of_one<kLogSigmoid>},
     {"aten::isnan", 1, 1, of_one<kIsNan>},
     {"aten::isinf", 1, 1, of_one<kIsInf>},
     {"aten::isfinite", 1, 1, of_one<kIsFinite>},
@@ -529,28 +331,10 @@ constexpr OperatorRow kRows[] = {
     {"aten::positive", 1, 1, positive},
     {"aten::bitwise_not", 1, 1, bitwise_not<false>},
     {"aten::bitwise_not_", 1, 1, bitwise_not<true>},
-    {"aten::gelu", 2, 1, gelu_of<false>},
-    {"aten::gelu_", 2, 1, gelu_of<true>},
-    {"aten::leaky_relu", 2, 1, with_numbers_of<kLeakyRelu, false>},
-    {"aten::leaky_relu_", 2, 1, with_numbers_of<kLeakyRelu, true>},
-    {"aten::elu", 4, 1, with_numbers_of<kElu, false>},
-    {"aten::elu_", 4, 1, with_numbers_of<kElu, true>},
-    {"aten::celu", 2, 1, with_numbers_of<kCelu, false>},
-    {"aten::celu_", 2, 1, with_numbers_of<kCelu, true>},
-    {"aten::softplus", 3, 1, with_numbers_of<kSoftplus, false>},
-    {"aten::threshold", 3, 1, with_numbers_of<kThreshold, false>},
-    {"aten::threshold_", 3, 1, with_numbers_of<kThreshold, true>},
-    {"aten::hardshrink", 2, 1, with_numbers_of<kHardshrink, false>},
-    {"aten::softshrink", 2, 1, with_numbers_of<kSoftshrink, false>},
     {"aten::logit", 2, 1, logit},
     {"aten::nan_to_num", 4, 1, nan_to_num<false>},
     {"aten::nan_to_num_", 4, 1, nan_to_num<true>},
     {"aten::round.decimals", 2, 1, round_decimals},
-    {"aten::prelu", 2, 1, prelu},
-    {"aten::dropout", 3, 1, dropout},
-    {"aten::dropout_", 3, 1, dropout},
-    {"aten::feature_dropout", 3, 1, dropout},
-    {"aten::alpha_dropout", 3, 1, dropout},
 };
 
 }  // namespace
