@@ -1,0 +1,53 @@
+// Rows: the elements of a tensor along the axes that an operator makes one number of, or goes along.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "lib/program/elements.h"
+#include "lib/program/operators.h"
+
+namespace nnapi_shim::program {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+enum class RowKind {
+  kSum,
+  kNansum,
+  kMean,
+  kProd,
+  kMost,
+  kLeast,
+  kAnyTrue,
+  kAllTrue,
+  kCountNonzero,
+  kVar,
+  kStd,
+  kLogsumexp,
+  kNorm
+};
+
+// What is known of the elements of a row that have been seen.
+struct RowState {
+  double real = 0;
+  int64_t whole = 0;
+  int64_t index = 0;  // of the extreme
+  int64_t seen = 0;
+  double shift = 0;  // the mean or the greatest element, of a first pass
+  double order = 2;  // of a norm
+};
+
+void add_reals(RowKind kind, RowState& state, const double* values, size_t count);
+void add_wholes(RowKind kind, RowState& state, const int64_t* values, size_t count);
+// Adds the next `length` elements, as doubles (`real`) or whole numbers.
+void read_row(Cursor& cursor, int64_t length, RowKind kind, RowState& state, bool real);
+
+// The axes that aren't reduced, then those that are.
+void reduced_last(const Tensor& tensor, const bool* reduced, uint32_t* axes);
+
+// The first argument, and an output of its sizes in the dtype; `axes` have the one of argument 1 last. `length`: of
+// rows.
+bool start_rows(Call& call, ScalarType dtype, Tensor** tensor, Tensor** result, uint32_t* axes, int64_t* length);
+
+}  // namespace nnapi_shim::program
