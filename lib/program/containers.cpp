@@ -1,6 +1,7 @@
 #include "lib/program/containers.h"
 
 #include <cstring>
+#include <utility>
 
 #include "lib/format/program_format.h"
 
@@ -92,6 +93,25 @@ bool set_item(Context& context, Sequence& dict, const Value& key, const Value& v
   --dict.count;
   dict.values[dict.count].~Value();
   return context.fail_memory();
+}
+
+bool give(Call& call, Sequence* made) {
+  if (made == nullptr) return call.context.fail_memory();
+  call.outputs[0] = Value(made);
+  return true;
+}
+
+Sequence* copy_of(Call& call, const Sequence& from, Tag tag, uint32_t begin, uint32_t count) {
+  Sequence* made = make_sequence(call.context.pool, tag, count);
+  for (uint32_t i = 0; made != nullptr && i < count; ++i) made->values[i] = from.values[begin + i];
+  return made;
+}
+
+Value take_out(Sequence& list, uint32_t index) {
+  Value taken = std::move(list.values[index]);
+  for (uint32_t i = index; i + 1 < list.count; ++i) list.values[i] = std::move(list.values[i + 1]);
+  list.values[--list.count].~Value();
+  return taken;
 }
 
 bool list_at(Call& call, uint32_t number, Sequence** list) {

@@ -17,6 +17,15 @@ bool may_change(Context& context, const Sequence& sequence);
 bool find_item(Context& context, const Sequence& dict, const Value& key, Value** value);
 bool set_item(Context& context, Sequence& dict, const Value& key, const Value& value);
 
+constexpr uint32_t kMostElements = 1u << 28;  // of what operators make
+
+// Keeps what was made as the first output; fails if it is null, for want of memory.
+bool give(Call& call, Sequence* made);
+// Elements of another list, tuple or dict; null if memory is short.
+Sequence* copy_of(Call& call, const Sequence& from, Tag tag, uint32_t begin, uint32_t count);
+// Takes an element out, and moves those behind it.
+Value take_out(Sequence& list, uint32_t index);
+
 // Readers of arguments, as those of operators.h.
 bool list_at(Call& call, uint32_t number, Sequence** list);  // a list or tuple
 bool dict_at(Call& call, uint32_t number, Sequence** dict);
