@@ -1,17 +1,14 @@
 // Operators on numbers. Each looks at the kinds of its arguments, as PyTorch's overloads on int, float and Scalar do:
 // two ints give an int, else the numbers are floats. Bools count as ints.
-#include <cerrno>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <iterator>
-#include <limits>
 
 #include "lib/program/arguments.h"
 #include "lib/program/containers.h"
-#include "lib/program/elements.h"
 
 namespace nnapi_shim::program {
+
 namespace {
 
 struct Pair {
@@ -31,21 +28,6 @@ bool read_pair(Call& call, Pair* pair) {
 
 int64_t wrapped(uint64_t value) {
   return static_cast<int64_t>(value);
-}
-
-bool give(Call& call, int64_t value) {
-  call.outputs[0] = Value(value);
-  return true;
-}
-
-bool give(Call& call, double value) {
-  call.outputs[0] = Value(value);
-  return true;
-}
-
-bool give(Call& call, bool value) {
-  call.outputs[0] = Value(value);
-  return true;
 }
 
 bool give_input(Call& call) {
@@ -77,41 +59,41 @@ int64_t floor_remainder(int64_t a, int64_t b) {
 bool add(Call& call) {
   Pair p{};
   if (!read_pair(call, &p)) return false;
-  return p.are_ints ? give(call, wrapped(static_cast<uint64_t>(p.a) + static_cast<uint64_t>(p.b)))
-                    : give(call, p.x + p.y);
+  return p.are_ints ? give_number(call, wrapped(static_cast<uint64_t>(p.a) + static_cast<uint64_t>(p.b)))
+                    : give_number(call, p.x + p.y);
 }
 
 bool sub(Call& call) {
   Pair p{};
   if (!read_pair(call, &p)) return false;
-  return p.are_ints ? give(call, wrapped(static_cast<uint64_t>(p.a) - static_cast<uint64_t>(p.b)))
-                    : give(call, p.x - p.y);
+  return p.are_ints ? give_number(call, wrapped(static_cast<uint64_t>(p.a) - static_cast<uint64_t>(p.b)))
+                    : give_number(call, p.x - p.y);
 }
 
 bool mul(Call& call) {
   Pair p{};
   if (!read_pair(call, &p)) return false;
-  return p.are_ints ? give(call, wrapped(static_cast<uint64_t>(p.a) * static_cast<uint64_t>(p.b)))
-                    : give(call, p.x * p.y);
+  return p.are_ints ? give_number(call, wrapped(static_cast<uint64_t>(p.a) * static_cast<uint64_t>(p.b)))
+                    : give_number(call, p.x * p.y);
 }
 
 bool div(Call& call) {
   Pair p{};
-  return read_pair(call, &p) && give(call, p.x / p.y);
+  return read_pair(call, &p) && give_number(call, p.x / p.y);
 }
 
 bool floordiv(Call& call) {
   Pair p{};
   if (!read_pair(call, &p)) return false;
-  if (!p.are_ints) return give(call, std::floor(p.x / p.y));
-  return p.b != 0 ? give(call, floor_quotient(p.a, p.b)) : fail_zero(call);
+  if (!p.are_ints) return give_number(call, std::floor(p.x / p.y));
+  return p.b != 0 ? give_number(call, floor_quotient(p.a, p.b)) : fail_zero(call);
 }
 
 bool remainder(Call& call) {
   Pair p{};
   if (!read_pair(call, &p)) return false;
-  if (!p.are_ints) return give(call, std::fmod(p.y + std::fmod(p.x, p.y), p.y));
-  return p.b != 0 ? give(call, floor_remainder(p.a, p.b)) : fail_zero(call);
+  if (!p.are_ints) return give_number(call, std::fmod(p.y + std::fmod(p.x, p.y), p.y));
+  return p.b != 0 ? give_number(call, floor_remainder(p.a, p.b)) : fail_zero(call);
 }
 
 bool divmod(Call& call) {
@@ -137,24 +119,24 @@ bool read_power(Call& call, Pair* pair) {
 
 bool power(Call& call) {
   Pair p{};
-  return read_power(call, &p) && give(call, std::pow(p.x, p.y));
+  return read_power(call, &p) && give_number(call, std::pow(p.x, p.y));
 }
 
 bool whole_power(Call& call) {
   Pair p{};
-  return read_power(call, &p) && give(call, int_of(std::pow(p.x, p.y)));
+  return read_power(call, &p) && give_number(call, int_of(std::pow(p.x, p.y)));
 }
 
 bool smaller(Call& call) {
   Pair p{};
   if (!read_pair(call, &p)) return false;
-  return p.are_ints ? give(call, p.a < p.b ? p.a : p.b) : give(call, p.x < p.y ? p.x : p.y);
+  return p.are_ints ? give_number(call, p.a < p.b ? p.a : p.b) : give_number(call, p.x < p.y ? p.x : p.y);
 }
 
 bool larger(Call& call) {
   Pair p{};
   if (!read_pair(call, &p)) return false;
-  return p.are_ints ? give(call, p.a > p.b ? p.a : p.b) : give(call, p.x > p.y ? p.x : p.y);
+  return p.are_ints ? give_number(call, p.a > p.b ? p.a : p.b) : give_number(call, p.x > p.y ? p.x : p.y);
 }
 
 // The smallest or largest number of a list.
@@ -188,12 +170,12 @@ bool largest_of(Call& call) {
 
 bool equal(Call& call) {
   bool is_equal = false;
-  return equals(call.context, call.input(0), call.input(1), &is_equal) && give(call, is_equal);
+  return equals(call.context, call.input(0), call.input(1), &is_equal) && give_number(call, is_equal);
 }
 
 bool unequal(Call& call) {
   bool is_equal = false;
-  return equals(call.context, call.input(0), call.input(1), &is_equal) && give(call, !is_equal);
+  return equals(call.context, call.input(0), call.input(1), &is_equal) && give_number(call, !is_equal);
 }
 
 enum class Order { kLess, kEqual, kGreater, kNone };  // none: NaN
@@ -217,22 +199,22 @@ bool order_of(Call& call, Order* order) {
 
 bool less(Call& call) {
   Order order{};
-  return order_of(call, &order) && give(call, order == Order::kLess);
+  return order_of(call, &order) && give_number(call, order == Order::kLess);
 }
 
 bool less_equal(Call& call) {
   Order order{};
-  return order_of(call, &order) && give(call, order == Order::kLess || order == Order::kEqual);
+  return order_of(call, &order) && give_number(call, order == Order::kLess || order == Order::kEqual);
 }
 
 bool greater(Call& call) {
   Order order{};
-  return order_of(call, &order) && give(call, order == Order::kGreater);
+  return order_of(call, &order) && give_number(call, order == Order::kGreater);
 }
 
 bool greater_equal(Call& call) {
   Order order{};
-  return order_of(call, &order) && give(call, order == Order::kGreater || order == Order::kEqual);
+  return order_of(call, &order) && give_number(call, order == Order::kGreater || order == Order::kEqual);
 }
 
 bool read_bits(Call& call, int64_t* a, int64_t* b) {
@@ -241,7 +223,7 @@ bool read_bits(Call& call, int64_t* a, int64_t* b) {
 
 // Bools give a bool, ints an int.
 bool give_bits(Call& call, int64_t bits) {
-  return call.input(0).tag() == Tag::kBool ? give(call, bits != 0) : give(call, bits);
+  return call.input(0).tag() == Tag::kBool ? give_number(call, bits != 0) : give_number(call, bits);
 }
 
 bool bits_and(Call& call) {
@@ -266,18 +248,18 @@ bool fail_shift(Call& call, int64_t shift) {
 bool shift_left(Call& call) {
   int64_t a = 0, b = 0;
   if (!read_bits(call, &a, &b)) return false;
-  return b >= 0 && b < 64 ? give(call, wrapped(static_cast<uint64_t>(a) << b)) : fail_shift(call, b);
+  return b >= 0 && b < 64 ? give_number(call, wrapped(static_cast<uint64_t>(a) << b)) : fail_shift(call, b);
 }
 
 bool shift_right(Call& call) {
   int64_t a = 0, b = 0;
   if (!read_bits(call, &a, &b)) return false;
-  return b >= 0 && b < 64 ? give(call, a >> b) : fail_shift(call, b);
+  return b >= 0 && b < 64 ? give_number(call, a >> b) : fail_shift(call, b);
 }
 
 bool logical_not(Call& call) {
   bool value = false;
-  return bool_at(call, 0, &value) && give(call, !value);
+  return bool_at(call, 0, &value) && give_number(call, !value);
 }
 
 bool is_same(const Value& a, const Value& b) {
@@ -288,156 +270,72 @@ bool is_same(const Value& a, const Value& b) {
 }
 
 bool is(Call& call) {
-  return give(call, is_same(call.input(0), call.input(1)));
+  return give_number(call, is_same(call.input(0), call.input(1)));
 }
 
 bool is_not(Call& call) {
-  return give(call, !is_same(call.input(0), call.input(1)));
+  return give_number(call, !is_same(call.input(0), call.input(1)));
 }
 
 bool negative(Call& call) {
   double value = 0;
   if (!number_at(call, 0, &value)) return false;
-  if (call.input(0).tag() == Tag::kFloat) return give(call, -value);
-  return give(call, wrapped(0 - static_cast<uint64_t>(call.input(0).as_int())));
+  if (call.input(0).tag() == Tag::kFloat) return give_number(call, -value);
+  return give_number(call, wrapped(0 - static_cast<uint64_t>(call.input(0).as_int())));
 }
 
 bool absolute(Call& call) {
   double value = 0;
   if (!number_at(call, 0, &value)) return false;
-  if (call.input(0).tag() == Tag::kFloat) return give(call, std::fabs(value));
+  if (call.input(0).tag() == Tag::kFloat) return give_number(call, std::fabs(value));
   const int64_t number = call.input(0).as_int();
-  return give(call, number < 0 ? wrapped(0 - static_cast<uint64_t>(number)) : number);
+  return give_number(call, number < 0 ? wrapped(0 - static_cast<uint64_t>(number)) : number);
 }
 
 template <double (*Function)(double)>
 bool of_one(Call& call) {
   double value = 0;
-  return number_at(call, 0, &value) && give(call, Function(value));
+  return number_at(call, 0, &value) && give_number(call, Function(value));
 }
 
 template <double (*Function)(double, double)>
 bool of_two(Call& call) {
   Pair p{};
-  return read_pair(call, &p) && give(call, Function(p.x, p.y));
+  return read_pair(call, &p) && give_number(call, Function(p.x, p.y));
 }
 
 bool log_to_base(Call& call) {
   Pair p{};
-  return read_pair(call, &p) && give(call, std::log(p.x) / std::log(p.y));
+  return read_pair(call, &p) && give_number(call, std::log(p.x) / std::log(p.y));
 }
 
 bool round_down(Call& call) {
   double value = 0;
   if (!number_at(call, 0, &value)) return false;
-  return call.input(0).tag() != Tag::kFloat ? give(call, call.input(0).as_int())
-                                            : give(call, int_of(std::floor(value)));
+  return call.input(0).tag() != Tag::kFloat ? give_number(call, call.input(0).as_int())
+                                            : give_number(call, int_of(std::floor(value)));
 }
 
 bool round_up(Call& call) {
   double value = 0;
   if (!number_at(call, 0, &value)) return false;
-  return call.input(0).tag() != Tag::kFloat ? give(call, call.input(0).as_int()) : give(call, int_of(std::ceil(value)));
+  return call.input(0).tag() != Tag::kFloat ? give_number(call, call.input(0).as_int())
+                                            : give_number(call, int_of(std::ceil(value)));
 }
 
 bool is_nan(Call& call) {
   double value = 0;
-  return number_at(call, 0, &value) && give(call, std::isnan(value));
+  return number_at(call, 0, &value) && give_number(call, std::isnan(value));
 }
 
 bool is_infinite(Call& call) {
   double value = 0;
-  return number_at(call, 0, &value) && give(call, std::isinf(value));
+  return number_at(call, 0, &value) && give_number(call, std::isinf(value));
 }
 
 bool is_finite(Call& call) {
   double value = 0;
-  return number_at(call, 0, &value) && give(call, std::isfinite(value));
-}
-
-// The number that a tensor of one element holds, or a number itself.
-bool read_number(Call& call, Value* number) {
-  if (!call.input(0).is_tensor()) {
-    double ignored = 0;
-    *number = call.input(0);
-    return number_at(call, 0, &ignored);
-  }
-  const Tensor& tensor = call.input(0).tensor();
-  if (tensor.numel() != 1) {
-    return call.context.fail("a tensor of %lld elements is made a number, 1 is needed",
-                             static_cast<long long>(tensor.numel()));
-  }
-  if (is_floating(tensor.dtype)) {
-    *number = Value(load_double(tensor, tensor.offset));
-  } else if (tensor.dtype == ScalarType::kBool) {
-    *number = Value(load_int(tensor, tensor.offset) != 0);
-  } else {
-    *number = Value(load_int(tensor, tensor.offset));
-  }
-  return true;
-}
-
-bool read_text(Call& call, const char** text) {
-  *text = call.input(0).string().text();
-  return (*text)[0] != '\0' && std::strlen(*text) == call.input(0).string().length;
-}
-
-bool to_int(Call& call) {
-  if (call.input(0).tag() == Tag::kString) {
-    const char* text = nullptr;
-    char* end = nullptr;
-    errno = 0;
-    const bool is_text = read_text(call, &text);
-    const long long value = std::strtoll(text, &end, 10);
-    if (!is_text || *end != '\0' || errno != 0) return call.context.fail("the text %.100s is no int", text);
-    return give(call, int64_t{value});
-  }
-  Value number;
-  return read_number(call, &number) && give(call, integer_of(number));
-}
-
-bool to_float(Call& call) {
-  if (call.input(0).tag() == Tag::kString) {
-    const char* text = nullptr;
-    char* end = nullptr;
-    const bool is_text = read_text(call, &text);
-    const double value = std::strtod(text, &end);
-    if (!is_text || *end != '\0') return call.context.fail("the text %.100s is no float", text);
-    return give(call, value);
-  }
-  Value number;
-  return read_number(call, &number) && give(call, number_of(number));
-}
-
-bool to_bool(Call& call) {
-  Value number;
-  return read_number(call, &number) && give(call, number_of(number) != 0);
-}
-
-bool to_scalar(Call& call) {
-  return read_number(call, &call.outputs[0]);
-}
-
-// The implicit conversions are of tensors without axes only.
-bool need_no_axes(Call& call) {
-  if (!call.input(0).is_tensor() || call.input(0).tensor().rank == 0) return true;
-  return call.context.fail("a tensor of %u axes is made a number, none are possible", call.input(0).tensor().rank);
-}
-
-bool to_int_implicitly(Call& call) {
-  if (call.input(0).is_tensor() && call.input(0).tensor().dtype != ScalarType::kInt64 &&
-      (is_floating(call.input(0).tensor().dtype) || call.input(0).tensor().dtype == ScalarType::kBool)) {
-    return call.context.fail("a tensor of %s is made an int", dtype_name(call.input(0).tensor().dtype));
-  }
-  return need_no_axes(call) && to_int(call);
-}
-
-bool to_float_implicitly(Call& call) {
-  return need_no_axes(call) && to_float(call);
-}
-
-bool to_scalar_implicitly(Call& call) {
-  return need_no_axes(call) && to_scalar(call);
+  return number_at(call, 0, &value) && give_number(call, std::isfinite(value));
 }
 
 bool range_length(Call& call) {
@@ -450,13 +348,14 @@ bool range_length(Call& call) {
   uint64_t length = 0;
   if (step > 0 && low < high) length = 1 + (distance(low, high) - 1) / static_cast<uint64_t>(step);
   if (step < 0 && low > high) length = 1 + (distance(high, low) - 1) / (0 - static_cast<uint64_t>(step));
-  return give(call, wrapped(length));
+  return give_number(call, wrapped(length));
 }
 
 bool derive_index(Call& call) {
   int64_t index = 0, start = 0, step = 0;
   if (!int_at(call, 0, &index) || !int_at(call, 1, &start) || !int_at(call, 2, &step)) return false;
-  return give(call, wrapped(static_cast<uint64_t>(start) + static_cast<uint64_t>(index) * static_cast<uint64_t>(step)));
+  return give_number(
+      call, wrapped(static_cast<uint64_t>(start) + static_cast<uint64_t>(index) * static_cast<uint64_t>(step)));
 }
 
 bool unwrap(Call& call) {
@@ -465,7 +364,7 @@ bool unwrap(Call& call) {
 }
 
 bool give_true(Call& call) {
-  return give(call, true);
+  return give_number(call, true);
 }
 
 bool make_device(Call& call) {
@@ -532,13 +431,6 @@ constexpr OperatorRow kRows[] = {
     {"aten::isnan.float", 1, 1, is_nan},
     {"aten::isinf.float", 1, 1, is_infinite},
     {"aten::isfinite.float", 1, 1, is_finite},
-    {"aten::Int.Tensor,bool,float,Scalar,str", 1, 1, to_int},
-    {"aten::Float.Tensor,bool,int,Scalar,str", 1, 1, to_float},
-    {"aten::Bool.Tensor,int,float", 1, 1, to_bool},
-    {"aten::IntImplicit", 1, 1, to_int_implicitly},
-    {"aten::FloatImplicit", 1, 1, to_float_implicitly},
-    {"aten::ScalarImplicit", 1, 1, to_scalar_implicitly},
-    {"aten::item", 1, 1, to_scalar},
     {"aten::range_length", 3, 1, range_length},
     {"aten::__range_length", 3, 1, range_length},
     {"aten::__derive_index", 3, 1, derive_index},
