@@ -1,7 +1,6 @@
-// Operators that resize images, pad them, or read them between their elements.
+// Operators that resize images, or read them between their elements.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <iterator>
 
 #include "lib/program/arguments.h"
@@ -111,10 +110,9 @@ void resample(int64_t count, const T* in, T* out, const Taps& rows, const Taps& 
   }
 }
 
-// Resizes the last one or two axes of [N, C, ...].
+// Resizes the last one or two axes of [N, C, ...], which the caller has checked.
 bool give_resized(Call& call, Tensor& input, uint32_t axes, const int64_t* sizes, Filter filter, bool align_corners,
                   const double* factors) {
-  if (input.rank != axes + 2) return call.context.fail("the input has %u axes, needs %u", input.rank, axes + 2);
   Taps taps[2];  // rows and columns
   int64_t result_sizes[4];
   std::copy(input.sizes, input.sizes + 2, result_sizes);
@@ -159,52 +157,41 @@ bool give_resized(Call& call, Tensor& input, uint32_t axes, const int64_t* sizes
   return give(call, 0, converted_tensor(pool, *result, input.dtype));
 }
 
-// (input, size, align_corners, scales...); kAligns: the argument align_corners is there.
-bool run_upsample(Call& call, Filter filter, uint32_t axes) {
-  const bool kAligns = filter == Filter::kLinear || filter == Filter::kCubic;
+// (input, size, align_corners, factors...), or with `has_list` (input, size or None, align_corners, list of factors or
+// None). The argument align_corners is there where elements are mixed.
+bool run_upsample(Call& call, Filter filter, uint32_t axes, bool has_list) {
+  const bool aligns = filter == Filter::kLinear || filter == Filter::kCubic;
+  const uint32_t factor_number = aligns ? 3 : 2;
   Tensor* input;
   int64_t sizes[2];
-  uint32_t count;
   bool align_corners = false;
   double factors[2] = {0, 0};
-  if (!tensor_at(call, 0, &input) || !ints_at(call, 1, axes, sizes, &count)) return false;
-  if (count != axes) return call.context.fail("the size needs %u numbers", axes);
-  if (kAligns && !bool_at(call, 2, &align_corners)) return false;
-  for (uint32_t i = 0; i < axes; ++i) {
-    if (!optional_number_at(call, (kAligns ? 3 : 2) + i, 0, &factors[i])) return false;
+  if (!tensor_at(call, 0, &input) || (aligns && !bool_at(call, 2, &align_corners))) return false;
+  if (input->rank != axes + 2) return call.context.fail("the input has %u axes, needs %u", input->rank, axes + 2);
+  if (has_list) {
+    if (!call.input(factor_number).is_none() && !numbers_at(call, factor_number, axes, factors)) return false;
+  } else {
+    for (uint32_t i = 0; i < axes; ++i) {
+      if (!optional_number_at(call, factor_number + i, 0, &factors[i])) return false;
+    }
   }
+  if (has_list && call.input(1).is_none()) {
+    for (uint32_t i = 0; i < axes; ++i) sizes[i] = int_of(static_cast<double>(input->sizes[2 + i]) * factors[i]);
+    return give_resized(call, *input, axes, sizes, filter, align_corners, factors);
+  }
+  uint32_t count;
+  if (!ints_at(call, 1, axes, sizes, &count)) return false;
+  if (count != axes) return call.context.fail("the size needs %u numbers", axes);
+  if (has_list) factors[0] = factors[1] = 0;
   return give_resized(call, *input, axes, sizes, filter, align_corners, factors);
 }
 template <Filter kFilter, uint32_t kAxes>
 bool upsample(Call& call) {
-  return run_upsample(call, kFilter, kAxes);
-}
-
-// (input, size or None, align_corners, factors or None)
-bool run_upsample_vec(Call& call, Filter filter, uint32_t axes) {
-  const bool kAligns = filter == Filter::kLinear || filter == Filter::kCubic;
-  Tensor* input;
-  int64_t sizes[2];
-  uint32_t count;
-  bool align_corners = false;
-  double factors[2] = {0, 0};
-  if (!tensor_at(call, 0, &input)) return false;
-  if (kAligns && !bool_at(call, 2, &align_corners)) return false;
-  const uint32_t last = kAligns ? 3 : 2;
-  if (input->rank != axes + 2) return call.context.fail("the input has %u axes, needs %u", input->rank, axes + 2);
-  if (!call.input(last).is_none() && !numbers_at(call, last, axes, factors)) return false;
-  if (!call.input(1).is_none()) {
-    if (!ints_at(call, 1, axes, sizes, &count)) return false;
-    if (count != axes) return call.context.fail("the size needs %u numbers", axes);
-    factors[0] = factors[1] = 0;
-  } else {
-    for (uint32_t i = 0; i < axes; ++i) sizes[i] = int_of(static_cast<double>(input->sizes[2 + i]) * factors[i]);
-  }
-  return give_resized(call, *input, axes, sizes, filter, align_corners, factors);
+  return run_upsample(call, kFilter, kAxes, false);
 }
 template <Filter kFilter, uint32_t kAxes>
 bool upsample_vec(Call& call) {
-  return run_upsample_vec(call, kFilter, kAxes);
+  return run_upsample(call, kFilter, kAxes, true);
 }
 
 enum class Border { kZeros, kEdge, kReflected };
@@ -325,137 +312,13 @@ bool grid_sampler(Call& call) {
   return give(call, 0, converted_tensor(pool, *result, ScalarType::kFloat16));
 }
 
-enum class Pad { kConstant, kReflect, kReplicate, kCircular };
-
-// `pads`: of the last axis before and behind, then of the one before it, and so on.
-bool give_padded(Call& call, const Tensor& input, uint32_t count, const int64_t* pads, Pad mode, const Value& value) {
-  if (count % 2 != 0 || count / 2 > input.rank) {
-    return call.context.fail("%u pads for %u axes", count, input.rank);
-  }
-  int64_t sizes[kMostAxes], before[kMostAxes] = {};
-  for (uint32_t i = 0; i < input.rank; ++i) {
-    const uint32_t pair = input.rank - 1 - i;
-    sizes[i] = input.sizes[i];
-    if (2 * pair >= count) continue;
-    constexpr int64_t kMost = int64_t{1} << 48;
-    before[i] = pads[2 * pair];
-    const int64_t behind = pads[2 * pair + 1], size = input.sizes[i];
-    if (before[i] > kMost || behind > kMost || before[i] < -kMost || behind < -kMost || size > kMost) {
-      return call.context.fail_memory();
-    }
-    sizes[i] += before[i] + behind;
-    const int64_t most = std::max(before[i], behind);
-    if (sizes[i] < 0 || (mode == Pad::kReflect && most > 0 && most >= size) ||
-        (mode == Pad::kCircular && most > size) || (mode == Pad::kReplicate && size == 0 && sizes[i] > 0)) {
-      return call.context.fail("pads of %lld and %lld don't fit to the size %lld", static_cast<long long>(before[i]),
-                               static_cast<long long>(behind), static_cast<long long>(size));
-    }
-  }
-  Tensor* result = make_tensor(call.context.pool, input.dtype, input.rank, sizes);
-  if (!give(call, 0, result)) return false;
-  if (mode == Pad::kConstant) {
-    if (value.tag() == Tag::kFloat) {
-      fill_elements(*result, value.as_float());
-    } else {
-      fill_elements(*result, value.as_int());
-    }
-  }
-  // The part that is the input's own.
-  Tensor inside = input, place = *result;
-  bool is_empty = false;
-  for (uint32_t i = 0; i < input.rank; ++i) {
-    const int64_t skipped = std::max<int64_t>(-before[i], 0), first = std::max<int64_t>(before[i], 0);
-    const int64_t length = std::min(input.sizes[i] - skipped, sizes[i] - first);
-    is_empty = is_empty || length <= 0;
-    if (length <= 0) break;
-    inside.sizes[i] = place.sizes[i] = length;
-    inside.offset += skipped * input.strides[i];
-    place.offset += first * result->strides[i];
-  }
-  if (!is_empty) copy_elements(inside, place);
-  if (mode == Pad::kConstant || result->numel() == 0) return true;
-  if (is_empty) return call.context.fail("the pads leave nothing of the input");
-  // Each axis, the last one first, is filled from what is there: other axes have their own part only.
-  for (uint32_t axis = input.rank; axis-- > 0;) {
-    const int64_t first = std::max<int64_t>(before[axis], 0), length = place.sizes[axis];
-    for (int64_t i = 0; i < sizes[axis]; ++i) {
-      if (i >= first && i < first + length) continue;
-      int64_t from = i - before[axis];  // in the input
-      const int64_t size = input.sizes[axis];
-      if (mode == Pad::kReflect) {
-        from = from < 0 ? -from : (from >= size ? 2 * (size - 1) - from : from);
-      } else if (mode == Pad::kReplicate) {
-        from = std::min(std::max<int64_t>(from, 0), size - 1);
-      } else {
-        from = from < 0 ? from + size : (from >= size ? from - size : from);
-      }
-      from += before[axis];  // in the result
-      if (from < first || from >= first + length) return call.context.fail("pads below 0 with others in one axis");
-      Tensor source = place, target = place;
-      source.sizes[axis] = target.sizes[axis] = 1;
-      source.offset += (from - first) * result->strides[axis];
-      target.offset += (i - first) * result->strides[axis];
-      copy_elements(source, target);
-    }
-    place.offset -= first * result->strides[axis];
-    place.sizes[axis] = sizes[axis];
-  }
-  return true;
-}
-
-bool constant_pad(Call& call) {
-  Tensor* input;
-  int64_t pads[2 * kMostAxes];
-  uint32_t count;
-  if (!tensor_at(call, 0, &input) || !ints_at(call, 1, 2 * kMostAxes, pads, &count)) return false;
-  if (!is_number(call.input(2))) return call.context.fail("the value needs a number");
-  return give_padded(call, *input, count, pads, Pad::kConstant, call.input(2));
-}
-
-bool pad(Call& call) {
-  Tensor* input;
-  int64_t pads[2 * kMostAxes];
-  uint32_t count;
-  const char* name;
-  if (!tensor_at(call, 0, &input) || !ints_at(call, 1, 2 * kMostAxes, pads, &count)) return false;
-  if (!optional_text_at(call, 2, &name) || name == nullptr) return call.context.fail("the mode needs a name");
-  const Value zero(int64_t{0});
-  const Value& value = call.input(3).is_none() ? zero : call.input(3);
-  if (!is_number(value)) return call.context.fail("the value needs a number");
-  constexpr const char* kNames[] = {"constant", "reflect", "replicate", "circular"};
-  for (uint32_t i = 0; i < std::size(kNames); ++i) {
-    if (std::strcmp(name, kNames[i]) == 0) {
-      return give_padded(call, *input, count, pads, static_cast<Pad>(i), value);
-    }
-  }
-  return call.context.fail("pad() has no mode '%s'", name);
-}
-
-bool run_pad_by(Call& call, Pad mode) {
-  Tensor* input;
-  int64_t pads[2 * kMostAxes];
-  uint32_t count;
-  if (!tensor_at(call, 0, &input) || !ints_at(call, 1, 2 * kMostAxes, pads, &count)) return false;
-  return give_padded(call, *input, count, pads, mode, Value());
-}
-template <Pad kMode>
-bool pad_by(Call& call) {
-  return run_pad_by(call, kMode);
-}
-
 constexpr OperatorRow kRows[] = {
     {"aten::_upsample_nearest_exact1d", 3, 1, upsample<Filter::kNearestExact, 1>},
     {"aten::_upsample_nearest_exact1d.vec", 3, 1, upsample_vec<Filter::kNearestExact, 1>},
     {"aten::_upsample_nearest_exact2d", 4, 1, upsample<Filter::kNearestExact, 2>},
     {"aten::_upsample_nearest_exact2d.vec", 3, 1, upsample_vec<Filter::kNearestExact, 2>},
-    {"aten::constant_pad_nd", 3, 1, constant_pad},
     {"aten::grid_sampler", 5, 1, grid_sampler},
     {"aten::grid_sampler_2d", 5, 1, grid_sampler},
-    {"aten::pad", 4, 1, pad},
-    {"aten::reflection_pad1d", 2, 1, pad_by<Pad::kReflect>},
-    {"aten::reflection_pad2d", 2, 1, pad_by<Pad::kReflect>},
-    {"aten::replication_pad1d", 2, 1, pad_by<Pad::kReplicate>},
-    {"aten::replication_pad2d", 2, 1, pad_by<Pad::kReplicate>},
     {"aten::upsample_bicubic2d", 5, 1, upsample<Filter::kCubic, 2>},
     {"aten::upsample_bicubic2d.vec", 4, 1, upsample_vec<Filter::kCubic, 2>},
     {"aten::upsample_bilinear2d", 5, 1, upsample<Filter::kLinear, 2>},
