@@ -122,11 +122,6 @@ bool power(Call& call) {
   return read_power(call, &p) && give_number(call, std::pow(p.x, p.y));
 }
 
-bool whole_power(Call& call) {
-  Pair p{};
-  return read_power(call, &p) && give_number(call, int_of(std::pow(p.x, p.y)));
-}
-
 bool smaller(Call& call) {
   Pair p{};
   if (!read_pair(call, &p)) return false;
@@ -386,8 +381,8 @@ constexpr OperatorRow kRows[] = {
     {"aten::floordiv.," OVERLOADS, 2, 1, floordiv},
     {"aten::remainder.," OVERLOADS, 2, 1, remainder},
     {"aten::divmod." OVERLOADS, 2, 2, divmod},
-    {"aten::pow.Scalar_Scalar," OVERLOADS, 2, 1, power},
-    {"aten::pow.int_to_int", 2, 1, whole_power},
+    // int_to_int too gives a float, though its schema says int.
+    {"aten::pow.Scalar_Scalar,int_to_int," OVERLOADS, 2, 1, power},
     {"aten::fmod.," OVERLOADS, 2, 1, of_two<std::fmod>},
     {"aten::mathremainder.," OVERLOADS, 2, 1, of_two<std::remainder>},
     {"aten::atan2.Scalar_Scalar," OVERLOADS, 2, 1, of_two<std::atan2>},

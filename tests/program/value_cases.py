@@ -123,6 +123,7 @@ for pair in [(7, 3), (-7, 3), (7, -3), (-7, -3), (5, 0)]:
     case("aten::divmod.float", float(pair[0]) + 0.5, float(pair[1]))
 for pair in [(2, 10), (2, -1), (-3, 3), (0, 0), (0, -1)]:
     case("aten::pow.int", *pair)
+    case("aten::pow.int_to_int", *pair)
 for name in ("eq", "ne", "lt", "le", "gt", "ge"):
     for pair in [(1, 1), (1, 2), (-2**63, 2**63 - 1)]:
         case(f"aten::{name}.int", *pair)
