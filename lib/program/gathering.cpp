@@ -137,15 +137,18 @@ bool take_along_dim(Call& call) {
     return call.context.fail("take_along_dim() needs an axis, and tensors with as many axes");
   }
   if (!axis_at(call, 2, tensor->rank, &axis)) return false;
-  Tensor a = *tensor, b = *index;
-  for (uint32_t i = 0; i < a.rank; ++i) {
-    if (i == axis || a.sizes[i] == b.sizes[i]) continue;
-    if (a.sizes[i] != 1 && b.sizes[i] != 1) return call.context.fail("take_along_dim() of sizes that don't fit");
-    Tensor& repeated = a.sizes[i] == 1 ? a : b;
-    repeated.strides[i] = 0;
-    repeated.sizes[i] = a.sizes[i] == 1 ? b.sizes[i] : a.sizes[i];
+  // Both have the same sizes but for the axis.
+  int64_t sizes[2][kMostAxes];
+  for (uint32_t i = 0; i < tensor->rank; ++i) {
+    const int64_t a = sizes[0][i] = tensor->sizes[i], b = sizes[1][i] = index->sizes[i];
+    if (i == axis || a == b) continue;
+    if (a != 1 && b != 1) return call.context.fail("take_along_dim() of sizes that don't fit");
+    sizes[0][i] = sizes[1][i] = a == 1 ? b : a;
   }
-  return gather_along(call, a, axis, b);
+  const Value from(make_expanded(call.context.pool, *tensor, tensor->rank, sizes[0]));
+  const Value places(make_expanded(call.context.pool, *index, index->rank, sizes[1]));
+  if (from.is_none() || places.is_none()) return call.context.fail_memory();
+  return gather_along(call, from.tensor(), axis, places.tensor());
 }
 
 bool flip(Call& call) {
