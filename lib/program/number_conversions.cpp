@@ -81,7 +81,7 @@ bool need_no_axes(Call& call) {
 }
 
 bool to_int_implicitly(Call& call) {
-  if (call.input(0).is_tensor() && call.input(0).tensor().dtype != ScalarType::kInt64 &&
+  if (call.input(0).is_tensor() &&
       (is_floating(call.input(0).tensor().dtype) || call.input(0).tensor().dtype == ScalarType::kBool)) {
     return call.context.fail("a tensor of %s is made an int", dtype_name(call.input(0).tensor().dtype));
   }
