@@ -101,7 +101,7 @@ struct Hardshrink {
   static double of(double a, const double* p) { return a >= -p[0] && a <= p[0] ? 0 : a; }
 };
 struct Softshrink {
-  static double of(double a, const double* p) { return a > p[0] ? a - p[0] : (a < -p[0] ? a + p[0] : a * 0); }
+  static double of(double a, const double* p) { return a > p[0] ? a - p[0] : (a < -p[0] ? a + p[0] : 0); }
 };
 
 constexpr MapOp kLeakyRelu = {

@@ -28,7 +28,7 @@ PROGRAM_FUNCTION_OF_TWO(Fmin, is_nan(b) || a < b ? a : b)
 PROGRAM_FUNCTION_OF_TWO(Atan2, std::atan2(a, b))
 PROGRAM_FUNCTION_OF_TWO(Hypot, std::hypot(a, b))
 PROGRAM_FUNCTION_OF_TWO(Copysign, std::copysign(a, b))
-PROGRAM_FUNCTION_OF_TWO(Heaviside, is_nan(a) ? a : (a == 0 ? b : (a < 0 ? 0 : 1)))
+PROGRAM_FUNCTION_OF_TWO(Heaviside, a == 0 ? b : (a > 0 ? 1 : 0))
 PROGRAM_FUNCTION_OF_TWO(Xlogy, is_nan(b) ? b : (a == 0 ? 0 : a * std::log(b)))
 PROGRAM_FUNCTION_OF_TWO(Logaddexp,
                         std::isinf(a) && a == b ? a : std::max(a, b) + std::log1p(std::exp(-std::fabs(a - b))))
@@ -175,6 +175,18 @@ constexpr MapOp kRsubScaled = {{map_two_with<float, AddScaled<true>>, map_two_wi
 bool scaled(Call& call, const MapOp& plain, const MapOp& op, bool is_difference, bool in_place) {
   const Value& alpha = call.input(2);
   if (!is_number(alpha)) return call.context.fail("alpha is %s, needs a number", kind_name(alpha));
+  Promotion promotion;
+  for (uint32_t i = 0; i < 2; ++i) {
+    Operand operand;
+    if (!operand.read(call, i)) return false;
+    operand.add_to(promotion);
+    if (is_difference && operand.tensor().dtype == ScalarType::kBool) {
+      return call.context.fail("bools have no difference: logical_not() or logical_xor() does that");
+    }
+  }
+  if (alpha.tag() == Tag::kFloat && !is_floating(promotion.result())) {
+    return call.context.fail("alpha is a float, whole numbers need an int");
+  }
   if (number_of(alpha) == 1) return run_two(call, plain, nullptr, in_place);
   Parameters parameters;
   parameters.set(0, alpha);
@@ -182,9 +194,6 @@ bool scaled(Call& call, const MapOp& plain, const MapOp& op, bool is_difference,
     parameters.of_float[0] = -parameters.of_float[0];
     parameters.of_double[0] = -parameters.of_double[0];
     parameters.of_int[0] = difference<int64_t>(0, parameters.of_int[0]);
-    if (call.input(0).is_tensor() && call.input(0).tensor().dtype == ScalarType::kBool) {
-      return run_two(call, plain, nullptr, in_place);
-    }
   }
   return run_two(call, op, &parameters, in_place);
 }
@@ -214,32 +223,42 @@ bool div_mode(Call& call) {
   return run_div_mode(call, kInPlace);
 }
 
-template <bool kInPlace>
-bool pow(Call& call) {
-  const Value& exponent = call.input(1);
-  if (call.input(0).is_tensor() && !is_floating(call.input(0).tensor().dtype) && exponent.tag() == Tag::kInt &&
-      exponent.as_int() < 0) {
+// PyTorch takes roots for these exponents, which differ from powers for -0.0 and minus infinity.
+struct Root {  // 0.5 or -0.5
+  static double of(double a, const double* exponent) { return exponent[0] > 0 ? std::sqrt(a) : 1 / std::sqrt(a); }
+};
+constexpr MapOp kRoot = {{nullptr, map_one_with<double, Root>, nullptr}, MapResult::kFloat, true};
+
+bool run_pow(Call& call, bool in_place) {
+  const Value &base = call.input(0), &exponent = call.input(1);
+  if (!base.is_tensor() || !is_number(exponent)) return run_two(call, kPow, nullptr, in_place);
+  if (exponent.tag() == Tag::kInt && exponent.as_int() < 0 && !is_floating(base.tensor().dtype)) {
     return call.context.fail("whole numbers have no powers below 0");
   }
-  return run_two(call, kPow, nullptr, kInPlace);
+  if (std::fabs(number_of(exponent)) != 0.5) return run_two(call, kPow, nullptr, in_place);
+  Parameters parameters;
+  parameters.set(0, exponent);
+  Operand operand;
+  operand.set(base);
+  return run_map(call, kRoot, &parameters, 1, &operand, 0, in_place ? &base.tensor() : nullptr);
+}
+template <bool kInPlace>
+bool pow(Call& call) {
+  return run_pow(call, kInPlace);
 }
 
+// The power of float64 elements.
 bool float_power(Call& call) {
-  if (!of_two<kPow>(call)) return false;
-  Operand operands[2];
-  operands[0].read(call, 0);
-  operands[1].read(call, 1);
   Value both[2];
   for (uint32_t i = 0; i < 2; ++i) {
-    const Tensor& tensor = operands[i].tensor();
-    Tensor* copy = make_tensor(call.context.pool, ScalarType::kFloat64, tensor.rank, tensor.sizes);
-    if (copy == nullptr) return call.context.fail_memory();
-    copy_elements(tensor, *copy);
-    both[i] = Value(copy);
+    Operand operand;
+    if (!operand.read(call, i)) return false;
+    both[i] = Value(row_major_copy(call.context.pool, operand.tensor(), ScalarType::kFloat64));
+    if (both[i].is_none()) return call.context.fail_memory();
   }
   const Value* inputs[2] = {&both[0], &both[1]};
   Call inner{call.context, inputs, 2, call.outputs, 1};
-  return of_two<kPow>(inner);
+  return run_two(inner, kPow, nullptr, false);
 }
 
 constexpr OperatorRow kRows[] = {

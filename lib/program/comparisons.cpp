@@ -50,8 +50,8 @@ constexpr MapOp kShiftRight = without_floats<ShiftRight>();
 struct IsClose {
   static double of(double a, double b, const double* bounds) {
     if (a == b || (bounds[2] != 0 && is_nan(a) && is_nan(b))) return 1;
-    const double most = bounds[1] + std::fabs(bounds[0] * b);
-    return std::isfinite(most) && std::fabs(a - b) <= most ? 1 : 0;
+    const double distance = std::fabs(a - b);
+    return std::isfinite(distance) && distance <= bounds[1] + std::fabs(bounds[0] * b) ? 1 : 0;
   }
 };
 constexpr MapOp kIsClose = {{nullptr, map_two_with<double, IsClose>, nullptr}, MapResult::kBool, true};

@@ -182,7 +182,8 @@ bool run_write_slices(Call& call, SliceWrite write, bool in_place) {
   IndexReader indices(*index);
   for (int64_t i = 0; i < count; ++i, from.offset += from_stride) {
     int64_t number = indices.next();
-    if (!wrap_index(call, size, &number)) return false;
+    if (write == SliceWrite::kFill ? !wrap_index(call, size, &number) : !need_in_range(call, size, number))
+      return false;
     if (is_empty) continue;
     shaped.offset = target->offset + number * stride;
     if (write == SliceWrite::kAdd) {

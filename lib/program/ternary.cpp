@@ -66,11 +66,15 @@ bool run_masked_fill(Call& call, bool in_place) {
   if (!tensor_at(call, 0, &tensor) || !tensor_at(call, 1, &mask) || !need_mask(call, *mask)) return false;
   if (!operands[0].read(call, 1) || !operands[1].read(call, 2) || !operands[2].read(call, 0)) return false;
   if (operands[1].tensor().rank != 0) return call.context.fail("masked_fill() needs a value without axes");
-  // The value takes the tensor's dtype.
-  if (!is_floating(tensor->dtype) && is_floating(operands[1].tensor().dtype)) {
+  // The value takes the tensor's dtype; a float is cut, and has to fit.
+  const Tensor& value = operands[1].tensor();
+  const bool is_cut = is_floating(value.dtype) && !is_floating(tensor->dtype) && tensor->dtype != ScalarType::kBool;
+  const double whole = is_cut ? std::trunc(load_double(value, value.offset)) : 0;
+  if (!operands[1].round_to(call.context.pool, tensor->dtype)) return call.context.fail_memory();
+  const Tensor& rounded = operands[1].tensor();
+  if (is_cut && load_double(rounded, rounded.offset) != whole) {
     return call.context.fail("the value is no %s", dtype_name(tensor->dtype));
   }
-  if (!operands[1].round_to(call.context.pool, tensor->dtype)) return call.context.fail_memory();
   return run_map(call, kWhere, nullptr, 3, operands, 1, in_place ? tensor : nullptr);
 }
 template <bool kInPlace>
@@ -126,7 +130,8 @@ bool run_hardtanh(Call& call, bool in_place) {
   if (!tensor_at(call, 0, &tensor)) return false;
   Operand operands[3];
   for (uint32_t i = 0; i < 3; ++i) {
-    if (!operands[i].read(call, i) || !operands[i].round_to(call.context.pool, tensor->dtype)) return false;
+    if (!operands[i].read(call, i)) return false;
+    if (!operands[i].round_to(call.context.pool, tensor->dtype)) return call.context.fail_memory();
   }
   return run_map(call, kClamp, nullptr, 3, operands, 0, in_place ? tensor : nullptr);
 }

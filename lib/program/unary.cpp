@@ -224,14 +224,17 @@ struct NanToNum {
     return std::isinf(a) ? (a > 0 ? p[1] : p[2]) : a;
   }
 };
+// In the tensor's own class: 100 * 1.015f is rounded to 101.5, and that to 102.
 struct RoundDecimals {
-  static double of(double a, const double* p) {
+  template <typename T>
+  static T of(T a, const T* p) {
     return p[1] != 0 ? std::nearbyint(a / p[0]) * p[0] : std::nearbyint(a * p[0]) / p[0];
   }
 };
 
-constexpr MapOp kLogit = with_numbers<Logit>(MapResult::kFloat), kNanToNum = with_numbers<NanToNum>(),
-                kRoundDecimals = with_numbers<RoundDecimals>();
+constexpr MapOp kLogit = with_numbers<Logit>(MapResult::kFloat), kNanToNum = with_numbers<NanToNum>();
+constexpr MapOp kRoundDecimals = {
+    {map_one_with<float, RoundDecimals>, map_one_with<double, RoundDecimals>, nullptr}, MapResult::kSame, false};
 
 bool logit(Call& call) {
   Parameters parameters;

@@ -1,9 +1,11 @@
 // Operators on tensors: what views share, what is refused, and that no argument whatever makes them read or write
 // outside of their tensors (with the sanitizers' builds).
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lib/program/operators.h"
@@ -184,6 +186,105 @@ TEST_CASE("images of NNAPI's order keep it, element by element") {
   const Value sum = result(context, "aten::add.Tensor", {last, image, number(1)});
   CHECK(sum.tensor().is_contiguous_channels_last());
   CHECK(elements(context, sum) == Floats{2, 4, 6, 8});
+}
+
+Value whole_numbers(Context& context, const std::vector<int64_t>& elements) {
+  const auto size = static_cast<int64_t>(elements.size());
+  Tensor* tensor = make_tensor(context.pool, ScalarType::kInt64, 1, &size);
+  REQUIRE(tensor != nullptr);
+  std::memcpy(tensor->storage->data, elements.data(), elements.size() * sizeof(int64_t));
+  return Value(tensor);
+}
+
+// Elements of any dtype as floats.
+Floats as_floats(Context& context, const Value& value) {
+  REQUIRE(value.is_tensor());
+  const Value converted(row_major_copy(context.pool, value.tensor(), ScalarType::kFloat32));
+  return elements(context, converted);
+}
+
+// As PyTorch 1.13 on the CPU.
+TEST_CASE("numbers at the edges give what PyTorch gives") {
+  Context context;
+  constexpr float kInfinity = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
+  SECTION("NaN is no step, and shrinks to 0") {
+    const Value values = floats(context, {3}, {kNan, -1, 0}), half = floats(context, {1}, {0.5F});
+    CHECK(elements(context, result(context, "aten::heaviside", {values, half})) == Floats{0, 0, 0.5F});
+    CHECK(elements(context, result(context, "aten::softshrink", {values, Value(0.5)})) == Floats{0, -0.5F, 0});
+  }
+  SECTION("decimals are rounded in the tensor's class") {
+    const Value values = floats(context, {3}, {1.015F, 2.675F, 1.005F});
+    CHECK(elements(context, result(context, "aten::round.decimals", {values, number(2)})) ==
+          Floats{1.02F, 2.68F, 1.0F});
+  }
+  SECTION("powers of 0.5 are roots") {
+    const Value values = floats(context, {3}, {-kInfinity, -0.0F, 4});
+    const Floats roots = elements(context, result(context, "aten::pow.Tensor_Scalar", {values, Value(0.5)}));
+    CHECK(std::isnan(roots[0]));
+    CHECK(std::signbit(roots[1]));
+    CHECK(roots[2] == 2);
+    const Floats inverse = elements(context, result(context, "aten::pow.Tensor_Scalar", {values, Value(-0.5)}));
+    CHECK(inverse[1] == -kInfinity);
+    CHECK(inverse[2] == 0.5F);
+    CHECK(as_floats(context, result(context, "aten::pow.Tensor_Scalar",
+                                    {whole_numbers(context, {4, 9}), Value(0.5)})) == Floats{2, 3});
+  }
+  SECTION("float_power() of whole numbers below 0") {
+    const Value power =
+        result(context, "aten::float_power.Tensor_Scalar", {whole_numbers(context, {2, 4}), number(-1)});
+    CHECK(power.tensor().dtype == ScalarType::kFloat64);
+    CHECK(as_floats(context, power) == Floats{0.5F, 0.25F});
+  }
+  SECTION("all finite numbers are close within infinity") {
+    const Value a = floats(context, {2}, {1, kInfinity}), b = floats(context, {2}, {2, 1});
+    CHECK(as_floats(context, result(context, "aten::isclose", {a, b, Value(0.0), Value(double{kInfinity}), kFalse})) ==
+          Floats{1, 0});
+  }
+  SECTION("alpha of whole numbers is an int, and bools have no difference") {
+    const Value wholes = whole_numbers(context, {1, 2});
+    CHECK(refusal(context, "aten::add.Tensor", {wholes, wholes, Value(0.5)}).find("alpha") != std::string::npos);
+    CHECK(as_floats(context, result(context, "aten::add.Tensor", {wholes, wholes, number(3)})) == Floats{4, 8});
+    const Value mask = result(context, "aten::gt.Scalar", {wholes, number(1)});
+    CHECK(refusal(context, "aten::sub.Tensor", {wholes, mask, number(1)}).find("bools") != std::string::npos);
+    CHECK(refusal(context, "aten::rsub.Scalar", {mask, number(1), number(1)}).find("bools") != std::string::npos);
+  }
+  SECTION("a float that fills whole numbers is cut, and has to fit") {
+    const Value wholes = whole_numbers(context, {1, 2});
+    const Value mask = result(context, "aten::gt.Scalar", {wholes, number(1)});
+    CHECK(as_floats(context, result(context, "aten::masked_fill.Scalar", {wholes, mask, Value(-7.5)})) ==
+          Floats{1, -7});
+    CHECK(refusal(context, "aten::masked_fill.Scalar", {wholes, mask, Value(-double{kInfinity})}).find("int64") !=
+          std::string::npos);
+  }
+}
+
+TEST_CASE("which indices count from the end") {
+  Context context;
+  const Value whole = floats(context, {2, 2}, {0, 1, 2, 3}), row = floats(context, {1, 2}, {8, 9});
+  const Value last = whole_numbers(context, {-1});
+  CHECK(elements(context, result(context, "aten::take", {whole, last})) == Floats{3});
+  CHECK(elements(context, result(context, "aten::index_fill.int_Scalar", {whole, number(0), last, number(7)})) ==
+        Floats{0, 1, 7, 7});
+  for (const auto& each : std::vector<std::pair<const char*, std::vector<Value>>>{
+           {"aten::index_select", {whole, number(0), last}},
+           {"aten::embedding", {whole, last, number(-1), kFalse, kFalse}},
+           {"aten::index_copy", {whole, number(0), last, row}},
+           {"aten::index_add", {whole, number(0), last, row, number(1)}}}) {
+    CHECK(refusal(context, each.first, each.second).find("index -1 is out of range") != std::string::npos);
+  }
+}
+
+TEST_CASE("take_along_dim() repeats what has one element") {
+  Context context;
+  const Value row = floats(context, {1, 3}, {5, 6, 7});
+  const Value places = result(context, "aten::view", {whole_numbers(context, {2, 0}), ints(context, {2, 1})});
+  CHECK(elements(context, result(context, "aten::take_along_dim", {row, places, number(1)})) == Floats{7, 5});
+  const Value one = floats(context, {1, 1}, {1});
+  const Value index = result(context, "aten::view", {whole_numbers(context, {0}), ints(context, {1, 1})});
+  const int64_t huge = int64_t{1} << 50;
+  const Value high = result(context, "aten::expand", {one, ints(context, {huge, 1}), kFalse});
+  const Value wide = result(context, "aten::expand", {index, ints(context, {1, huge}), kFalse});
+  CHECK_FALSE(refusal(context, "aten::take_along_dim", {high, wide, number(1)}).empty());
 }
 
 // Random arguments, of which most are of the kinds that operators need.
