@@ -8,8 +8,6 @@ namespace nnapi_shim::program_testing {
 
 using namespace program;
 
-namespace {
-
 std::string text_of(const Value& value) {
   char number[64];
   std::string text;
@@ -51,8 +49,6 @@ std::string text_of(const Value& value) {
                                            : "}");
   }
 }
-
-}  // namespace
 
 bool AddingSegments::run_segment(uint32_t segment, Context& context, const Value* const* inputs, Value* outputs) {
   ran.push_back(segment);

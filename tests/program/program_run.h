@@ -10,6 +10,9 @@
 
 namespace nnapi_shim::program_testing {
 
+// For people: "3", "2.5", "[1, 2]", "None"; the elements of a tensor as "<1 2>".
+std::string text_of(const program::Value& value);
+
 // Adds 1 to each float of each input.
 class AddingSegments final : public program::SegmentRunner {
  public:

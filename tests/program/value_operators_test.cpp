@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lib/program/operators.h"
+#include "tests/program/program_run.h"
 
 // Catch's header defines macros that other headers must not see.
 #include <catch2/catch.hpp>
@@ -84,12 +85,6 @@ std::string text_of(const Value& value) {
   };
   char number[64];
   switch (value.tag()) {
-    case Tag::kNone:
-      return "None";
-    case Tag::kBool:
-      return value.as_bool() ? "True" : "False";
-    case Tag::kInt:
-      return std::to_string(value.as_int());
     case Tag::kFloat: {
       if (std::isnan(value.as_float())) return "nan";
       std::snprintf(number, sizeof number, "%.17g", value.as_float());
@@ -105,7 +100,7 @@ std::string text_of(const Value& value) {
     case Tag::kDict:
       return elements("{", "}");
     default:
-      return "?";
+      return nnapi_shim::program_testing::text_of(value);
   }
 }
 
