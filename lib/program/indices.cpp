@@ -77,12 +77,6 @@ void copy_element(size_t bytes, const uint8_t* from, uint8_t* to) {
   }
 }
 
-void add_missing_axis(Tensor& view) {
-  if (view.rank > 0) return;
-  view.rank = 1;
-  view.sizes[0] = view.strides[0] = 1;
-}
-
 void add_elements(const Tensor& from, const Tensor& to, const Parameters& alpha) {
   const Tensor* operands[2] = {&to, &from};
   if (is_floating(to.dtype)) {

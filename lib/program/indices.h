@@ -43,8 +43,6 @@ int64_t count_nonzero(const Tensor& tensor);
 // The next place in row-major order; `offset` follows with the strides.
 void step(uint32_t rank, const int64_t* sizes, const int64_t* strides, int64_t* place, int64_t* offset);
 void copy_element(size_t bytes, const uint8_t* from, uint8_t* to);
-// A tensor without axes gets one of size 1.
-void add_missing_axis(Tensor& view);
 
 // The tensor that is written: the first argument itself or a copy. It is the output.
 bool start_writing(Call& call, bool in_place, Tensor** target);

@@ -48,10 +48,13 @@ bool set_element(Call& call) {
   return true;
 }
 
+bool append_to(Call& call, Sequence& list, const Value& value) {
+  return (list.count < kMostElements && append(list, value)) || call.context.fail_memory();
+}
+
 bool add_element(Call& call) {
   Sequence* list = nullptr;
-  if (!changing_list_at(call, &list)) return false;
-  if (list->count >= kMostElements || !append(*list, call.input(1))) return call.context.fail_memory();
+  if (!changing_list_at(call, &list) || !append_to(call, *list, call.input(1))) return false;
   call.outputs[0] = call.input(0);
   return true;
 }
@@ -79,7 +82,7 @@ bool insert(Call& call) {
   if (!changing_list_at(call, &list) || !int_at(call, 1, &index)) return false;
   if (index < 0) index = std::max<int64_t>(index + list->count, 0);
   index = std::min<int64_t>(index, list->count);
-  if (!append(*list, call.input(2))) return call.context.fail_memory();
+  if (!append_to(call, *list, call.input(2))) return false;
   for (uint32_t i = list->count - 1; i > index; --i) std::swap(list->values[i], list->values[i - 1]);
   return true;
 }

@@ -5,6 +5,7 @@
 
 #include "lib/program/arguments.h"
 #include "lib/program/rows.h"
+#include "lib/program/view_axes.h"
 
 namespace nnapi_shim::program {
 
@@ -231,10 +232,7 @@ bool aminmax(Call& call) {
       return false;
     }
     // As in PyTorch 1.13, the axis that is kept of a single number is one.
-    if (tensor->rank > 0 || call.input(1).is_none() || !call.input(2).as_bool()) continue;
-    Tensor& made = call.outputs[i].tensor();
-    made.rank = 1;
-    made.sizes[0] = made.strides[0] = 1;
+    if (!call.input(1).is_none() && call.input(2).as_bool()) add_missing_axis(call.outputs[i].tensor());
   }
   return true;
 }

@@ -5,6 +5,7 @@
 
 #include "lib/program/arguments.h"
 #include "lib/program/indices.h"
+#include "lib/program/view_axes.h"
 
 namespace nnapi_shim::program {
 

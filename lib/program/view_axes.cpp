@@ -10,6 +10,12 @@ bool need_axes(Call& call, const Tensor& tensor) {
   return tensor.rank > 0 || call.context.fail("the tensor has no axes");
 }
 
+void add_missing_axis(Tensor& view) {
+  if (view.rank > 0) return;
+  view.rank = 1;
+  view.sizes[0] = view.strides[0] = 1;
+}
+
 void remove_axis(Tensor& view, uint32_t axis) {
   std::copy(view.sizes + axis + 1, view.sizes + view.rank, view.sizes + axis);
   std::copy(view.strides + axis + 1, view.strides + view.rank, view.strides + axis);

@@ -9,6 +9,7 @@ namespace nnapi_shim::program {
 
 bool need_axes(Call& call, const Tensor& tensor);  // at least one
 
+void add_missing_axis(Tensor& view);  // of size 1, if there is none
 void remove_axis(Tensor& view, uint32_t axis);
 void swap_axes(Tensor& view, uint32_t a, uint32_t b);
 // Leaves `length` elements of the axis from `start`, which are in range.
