@@ -41,7 +41,8 @@ def environment(extra: Optional[Dict[str, str]] = None) -> Dict[str, str]:
 def run(*arguments, cwd=None, env=None, timeout=TIMEOUT, **options) -> Result:
     command = [PROGRAM, *map(str, arguments)]
     done = None
-    if env is None and not options:  # else the program starts as users start it
+    brings_libraries = "--torch-library" in command  # the server has LibTorch without what these may need
+    if env is None and not options and not brings_libraries:  # else the program starts as users start it
         done = servers.run_program(command, cwd, environment(), timeout)
     if done is None:
         done = subprocess.run(command, cwd=cwd, env=environment(env), stdout=subprocess.PIPE, stderr=subprocess.PIPE,

@@ -1,13 +1,12 @@
-// Preloaded into nnapi-convert, makes it a server of its own runs: it loads LibTorch once, and forks for each run that
-// a client asks for, which takes half a second less than a start. What runs is the program's own main(), with the
+// program_server: nnapi-convert as a server of its own runs. It loads LibTorch once, and forks for each run that a
+// client asks for, which takes half a second less than a start. What runs is what nnapi-convert's main() runs, with the
 // client's arguments, environment, folder and streams. For tests/tools/cli.py; other runs start the program as users
 // do.
 //
 // A client connects to the socket NNAPI_CONVERT_SERVER and sends one message: the number of arguments, the folder, the
 // arguments and the environment, each ended by a zero, with the three streams beside it. It gets the process's number
 // and, at its end, the status that waitpid() gave, as 32-bit integers. The server ends with the process
-// NNAPI_CONVERT_SERVER_FOR.
-#include <dlfcn.h>
+// NNAPI_CONVERT_SERVER_FOR. Without these variables it is nnapi-convert.
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -20,13 +19,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <string>
 #include <vector>
 
-namespace {
+#include "tools/nnapi-convert/engine.h"
+#include "tools/nnapi-convert/run_program.h"
 
-namespace fs = std::filesystem;
+namespace {
 
 constexpr size_t kLongestMessage = 1 << 20;
 constexpr int kStreams = 3;
@@ -50,20 +49,6 @@ struct Request {
 [[noreturn]] void stop(const char* what) {
   std::perror(what);
   std::_Exit(1);
-}
-
-// As the program loads it (engine_library.cpp).
-void load_engine() {
-  ::setenv("GLOG_minloglevel", "3", 0);
-  const fs::path libraries = fs::read_symlink("/proc/self/exe").parent_path().parent_path() / "lib";
-  std::error_code no_stand_ins;
-  for (const auto& file : fs::directory_iterator(libraries / "stand_ins", no_stand_ins)) {
-    ::dlopen(file.path().c_str(), RTLD_LAZY);
-  }
-  if (::dlopen((libraries / "libnnapi_convert_engine.so").c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) {
-    std::fprintf(stderr, "%s\n", ::dlerror());
-    std::_Exit(1);
-  }
 }
 
 int listening_socket(const char* path) {
@@ -162,21 +147,14 @@ Request serve(const char* path, pid_t owner) {
   std::_Exit(0);
 }
 
-using Main = int (*)(int, char**, char**);
-using Start = int (*)(Main, int, char**, void (*)(), void (*)(), void (*)(), void*);
-
 }  // namespace
 
-// What a program's first instructions call, before the program's own objects are made.
-extern "C" int __libc_start_main(Main main, int argc, char** argv, void (*init)(), void (*fini)(), void (*rtld_fini)(),
-                                 void* stack_end) {
-  const auto start = reinterpret_cast<Start>(::dlsym(RTLD_NEXT, "__libc_start_main"));
+int main(int argc, char** argv) {
   const char* path = std::getenv("NNAPI_CONVERT_SERVER");
   const char* owner = std::getenv("NNAPI_CONVERT_SERVER_FOR");
-  if (path == nullptr || owner == nullptr) return start(main, argc, argv, init, fini, rtld_fini, stack_end);
-  load_engine();
-  static Request request;  // main() gets its strings
-  request = serve(path, static_cast<pid_t>(std::atoi(owner)));
+  if (path == nullptr || owner == nullptr) nnapi_convert::run_program(argc, argv);
+  nnapi_convert::engine();  // loads LibTorch
+  Request request = serve(path, static_cast<pid_t>(std::atoi(owner)));
   ::environ = request.words.data() + request.argument_count + 1;
-  return start(main, request.argument_count, request.words.data(), init, fini, rtld_fini, stack_end);
+  nnapi_convert::run_program(request.argument_count, request.words.data());
 }

@@ -220,9 +220,8 @@ def start() -> int:
         streams = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log, "start_new_session": True}
         python = subprocess.Popen([sys.executable, __file__, "serve", str(owner)], **streams)
         environment = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
-        environment.update(LD_PRELOAD=os.environ["NNAPI_PROGRAM_SERVER"], NNAPI_CONVERT_SERVER=str(path_of("program")),
-                           NNAPI_CONVERT_SERVER_FOR=str(python.pid))
-        program = subprocess.Popen([os.environ["NNAPI_CONVERT"]], env=environment, **streams)
+        environment.update(NNAPI_CONVERT_SERVER=str(path_of("program")), NNAPI_CONVERT_SERVER_FOR=str(python.pid))
+        program = subprocess.Popen([os.environ["NNAPI_PROGRAM_SERVER"]], env=environment, **streams)
     (folder / "process").write_text(str(python.pid))
     deadline = time.monotonic() + START_SECONDS
     for name, process in (("program", program), ("python", python)):

@@ -1,5 +1,5 @@
 // Declares one function per subcommand. Each takes the arguments after the subcommand's name and returns the exit code.
-// Errors are thrown as ConvertError, and main renders them.
+// Errors are thrown as ConvertError, and run_program() renders them.
 #pragma once
 
 #include <string>

@@ -1,0 +1,95 @@
+#include "tools/nnapi-convert/run_program.h"
+
+#include <fmt/format.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <map>
+
+#include "lib/base/error.h"
+#include "lib/base/nearest_name.h"
+#include "lib/base/split_text.h"
+#include "lib/base/standard_output.h"
+#include "tools/nnapi-convert/command_line.h"
+#include "tools/nnapi-convert/commands.h"
+
+namespace nnapi_convert {
+namespace {
+
+void set_up_log() {
+  // https://no-color.org
+  const char* no_color = std::getenv("NO_COLOR");
+  const bool is_plain = no_color != nullptr && *no_color != '\0';
+  auto logger =
+      spdlog::stderr_color_st("nnapi-convert", is_plain ? spdlog::color_mode::never : spdlog::color_mode::automatic);
+  logger->set_pattern("nnapi-convert: %^%l%$: %v");
+  spdlog::set_default_logger(std::move(logger));
+}
+
+int report(const std::string& message, ExitCode code) {
+  spdlog::error("{}", message);
+  return static_cast<int>(code);
+}
+
+// Flushes standard output after success; output that is not written completely is an error.
+int flushed(int code) {
+  if (code == static_cast<int>(ExitCode::kDone)) flush_standard_output();
+  return code;
+}
+
+using Subcommands = std::map<std::string, int (*)(const Arguments&)>;
+
+// Throws a usage error if a word is no file and looks like a misspelt subcommand.
+void check_spelling(const std::string& word, const Subcommands& subcommands) {
+  std::error_code ignored;
+  if (word.empty() || word[0] == '-' || std::filesystem::exists(word, ignored)) return;
+  std::vector<std::string> names;
+  for (const auto& [name, function] : subcommands) names.push_back(name);
+  const std::string nearest = nearest_name(word, names);
+  if (nearest.empty()) return;
+  throw ConvertError(ExitCode::kUsage, fmt::format("{}: no such subcommand or file; did you mean {}?", word, nearest));
+}
+
+int run(int argc, char** argv) {
+  static const Subcommands subcommands = {{"batch", run_batch_command}, {"check", run_check},
+                                          {"inspect", run_inspect},     {"ops", run_ops},
+                                          {"shim", run_shim},           {"verify", run_verify}};
+  Arguments arguments(argv + 1, argv + argc);
+  const auto subcommand = arguments.empty() ? subcommands.end() : subcommands.find(arguments[0]);
+  if (subcommand == subcommands.end()) {
+    if (!arguments.empty()) check_spelling(arguments[0], subcommands);
+    return run_convert(arguments);
+  }
+  arguments.erase(arguments.begin());
+  return subcommand->second(arguments);
+}
+
+int run_and_report(int argc, char** argv) {
+  try {
+    return flushed(run(argc, argv));
+  } catch (const ConvertError& error) {
+    return report(error.what(), error.exit_code());
+  } catch (const std::bad_alloc&) {
+    return report("out of memory", ExitCode::kInternal);
+  } catch (const std::exception& error) {
+    return report(fmt::format("internal error, please report it with the model: {}", first_line(error.what())),
+                  ExitCode::kInternal);
+  }
+}
+
+}  // namespace
+
+void run_program(int argc, char** argv) {
+  set_up_log();
+  const int code = run_and_report(argc, argv);
+  // Exits without LibTorch's destructors, which take long.
+  spdlog::default_logger()->flush();
+  std::fflush(nullptr);
+  std::quick_exit(code);
+}
+
+}  // namespace nnapi_convert
