@@ -45,6 +45,20 @@ class Ranking(nn.Module):
         return scores, scores.topk(80, 1)[1]
 
 
+class Growing(nn.Module):
+    """Rounding doubles with each step, as in a logistic map."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Conv2d(3, 8, 3, padding=1)
+
+    def forward(self, x):
+        x = torch.sigmoid(self.layer(x))
+        for _ in range(16):
+            x = 3.9 * x * (1 - x)
+        return x
+
+
 class SelfCheck(CliTest):
     def converted(self, model, *options, name="out.pt"):
         path = self.folder / name
@@ -53,6 +67,15 @@ class SelfCheck(CliTest):
 
     def samples(self, path):
         return json.loads(self.succeed("inspect", path, "--format", "json").stdout).get("samples", [])
+
+    def test_what_rounding_comes_to_is_allowed(self):
+        torch.manual_seed(0)
+        model = self.folder / "growing.pt"
+        torch.jit.save(torch.jit.script(Growing().eval()), str(model))
+        path, _ = self.converted(model, "--input", PICTURE)
+        self.assertNotEqual([], self.samples(path))
+        done = run("verify", model, path, "--samples", "1", "--tolerance", "1")
+        self.assertEqual(0, done.code, done.stderr)  # the shim takes the host's NNAPI
 
     def middling(self):
         """A model whose hundredth holds four samples."""

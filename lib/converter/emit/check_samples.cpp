@@ -76,7 +76,7 @@ at::Tensor physical_output(const NnapiPart& part, size_t number, const std::vect
   throw NoSample("an output of NNAPI is none of the caller's");
 }
 
-// Runs the model on inputs; returns NNAPI's outputs. Floats among the inputs get a relative noise of this size.
+// Runs the model on inputs; returns NNAPI's outputs. TorchScript's floats get a relative noise of this size.
 using RunPhysical = std::function<std::vector<at::Tensor>(const CheckInputs&, double noise)>;
 
 class PartSamples {
@@ -128,8 +128,11 @@ class PartSamples {
     }
   }
 
-  void measure_noise(const std::vector<at::Tensor>& outputs, const std::vector<at::Tensor>& with_noise) {
+  // Of models that compute with floats alone: integers step, and have tolerances in steps.
+  void measure_noise(const CheckInputs& inputs, const std::vector<at::Tensor>& outputs, const RunPhysical& run) {
     least_.assign(outputs.size(), {});
+    if (computes_with_integers(part_.model)) return;
+    const std::vector<at::Tensor> with_noise = run(inputs, kNoise);
     for (size_t i = 0; i < outputs.size(); ++i) {
       if (outputs[i].numel() == 0) continue;
       const at::Tensor moved = (outputs[i].to(at::kDouble) - with_noise[i].to(at::kDouble)).abs();
@@ -145,7 +148,7 @@ class PartSamples {
     inputs.make(number, real, 4 * (spare / 2 / std::max<size_t>(part_.model.inputs.size(), 1)));
     BufferSample sample = inputs.sample();
     const std::vector<at::Tensor> outputs = run(inputs, 0);
-    if (number == 0) measure_noise(outputs, run(inputs, kNoise));
+    if (number == 0) measure_noise(inputs, outputs, run);
     const size_t outside = word_count(sample) + part_.model.outputs.size() * buffer_samples::kOutputWords;
     const size_t each = (budget - std::min(budget, outside)) / part_.model.outputs.size();
     const bool is_relaxed = part_.is_relaxed(options_) || options_.tanh_gelu;

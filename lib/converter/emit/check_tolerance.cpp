@@ -56,6 +56,10 @@ CheckTolerance of_steps(size_t operations, double step) {
 
 }  // namespace
 
+bool computes_with_integers(const nnapi::Model& model) {
+  return quantised_operations(model) > 0;
+}
+
 CheckTolerance check_tolerance(const NnapiPart& part, size_t number, bool relaxed, double lowest, double highest) {
   const nnapi::Operand& operand = part.model.at(part.model.outputs[number].operand);
   const double range = highest - lowest;

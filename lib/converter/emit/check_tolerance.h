@@ -10,6 +10,9 @@ struct CheckTolerance {
   double most = 0, root_mean_square = 0;
 };
 
+// Whether operations of the model make quantised tensors.
+bool computes_with_integers(const nnapi::Model& model);
+
 // The tolerance of output `number`, whose elements TorchScript has between `lowest` and `highest`.
 CheckTolerance check_tolerance(const NnapiPart& part, size_t number, bool relaxed, double lowest, double highest);
 

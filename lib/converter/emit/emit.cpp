@@ -90,7 +90,7 @@ std::shared_ptr<const Program> program_of(const torch::jit::Module& host, const 
   }
   for (const LeftOutMethod& method : result.left_out) {
     diagnostics.warn({"without PyTorch, the file lacks a method: programs of the shim can't say it",
-                      method.reason.where, method.name, method.reason.op + ": " + method.reason.found, 0});
+                      method.reason.where, method.reason.op, method.name + "(): " + method.reason.found, 0});
   }
   for (const Refusal& raised : result.raised) {
     diagnostics.warn({"without PyTorch, a branch of the file raises an error: programs of the shim can't say it",

@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <stdexcept>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "lib/converter/emit/program_lifetimes.h"
+#include "lib/converter/emit/program_module.h"
 #include "lib/ops/op_arguments.h"
 #include "lib/program/operators.h"
 
@@ -22,86 +22,6 @@ using program_format::Opcode;
 using torch::jit::Block;
 using torch::jit::Node;
 using torch::jit::Value;
-
-constexpr const char* kCompilation = "comp";
-
-// The type as programs write it. Throws std::invalid_argument for one that they lack.
-std::string type_text(const c10::TypePtr& type) {
-  const auto texts_of = [](const auto& types) {
-    std::string text;
-    for (const c10::TypePtr& each : types) text += (text.empty() ? "" : ", ") + type_text(each);
-    return text;
-  };
-  switch (type->kind()) {
-    case c10::TypeKind::TensorType:
-      return "Tensor";
-    case c10::TypeKind::IntType:
-      return "int";
-    case c10::TypeKind::FloatType:
-      return "float";
-    case c10::TypeKind::BoolType:
-      return "bool";
-    case c10::TypeKind::StringType:
-      return "str";
-    case c10::TypeKind::NoneType:
-      return "NoneType";
-    case c10::TypeKind::OptionalType:
-      return fmt::format("Optional[{}]", texts_of(type->containedTypes()));
-    case c10::TypeKind::ListType:
-      return fmt::format("List[{}]", texts_of(type->containedTypes()));
-    case c10::TypeKind::DictType:
-      return fmt::format("Dict[{}]", texts_of(type->containedTypes()));
-    case c10::TypeKind::TupleType: {
-      const auto& tuple = type->expectRef<c10::TupleType>();
-      if (tuple.schema() == nullptr) return fmt::format("Tuple[{}]", texts_of(tuple.elements()));
-      std::string text;
-      for (const c10::Argument& field : tuple.schema()->arguments())
-        text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", field.name(), type_text(field.type()));
-      return fmt::format("NamedTuple[{}]", text);
-    }
-    default:
-      throw std::invalid_argument("a value of type " + type->repr_str());
-  }
-}
-
-// The attributes of a module that are segments, and those that are the state, in the order in which they are used.
-class ModuleParts {
- public:
-  explicit ModuleParts(const torch::jit::Module& module) : module_(module) {
-    if (has_compilation(module._ivalue())) segments_.emplace_back();  // the module itself
-    for (const auto& attribute : module.named_attributes(/*recurse=*/false)) {
-      if (attribute.value.isObject() && has_compilation(attribute.value.toObject()))
-        segments_.push_back(attribute.name);
-    }
-  }
-
-  size_t segment_count() const { return segments_.size(); }
-  // Nothing if the attribute of that name is no segment; of the module itself, the name is empty.
-  std::optional<uint32_t> segment(const std::string& name) const {
-    const auto found = std::find(segments_.begin(), segments_.end(), name);
-    if (found == segments_.end()) return std::nullopt;
-    return static_cast<uint32_t>(found - segments_.begin());
-  }
-  uint32_t field(const std::string& name) {
-    const auto found = std::find(fields_.begin(), fields_.end(), name);
-    if (found != fields_.end()) return static_cast<uint32_t>(found - fields_.begin());
-    fields_.push_back(name);
-    return static_cast<uint32_t>(fields_.size() - 1);
-  }
-  uint32_t write_state(ProgramWriter& writer) const {
-    std::vector<uint32_t> numbers;
-    for (const std::string& name : fields_) numbers.push_back(writer.constant(module_.attr(name)));
-    return writer.object(numbers);
-  }
-
- private:
-  static bool has_compilation(const c10::intrusive_ptr<c10::ivalue::Object>& object) {
-    return object->type()->findAttributeSlot(kCompilation).has_value() && object->getAttr(kCompilation).isCustomClass();
-  }
-
-  torch::jit::Module module_;
-  std::vector<std::string> segments_, fields_;
-};
 
 // What a value of the graph is in the program.
 struct Place {
@@ -121,7 +41,7 @@ class MethodWriter {
     torch::jit::EliminateDeadCode(graph);
     lifetimes_.emplace(*graph);
     ProgramMethod result;
-    result.name = method.name();
+    result.name = method_ = method.name();
     const std::vector<c10::Argument>& arguments = method.function().getSchema().arguments();
     places_[graph->inputs()[0]] = {Place::Kind::kSelf, 0};
     for (size_t i = 1; i < graph->inputs().size(); ++i) {
@@ -129,30 +49,36 @@ class MethodWriter {
       make_register(graph->inputs()[i]);
     }
     for (size_t i = 1; i < graph->inputs().size(); ++i) {
-      if (!lifetimes_->is_read(graph->inputs()[i])) drop({graph->inputs()[i]});
+      if (!lifetimes_->is_read(graph->inputs()[i])) drop(registers_of({graph->inputs()[i]}));
     }
     write_nodes(*graph->block());
-    result.result = operand(graph->outputs()[0]);
-    result.result_type = text_of(graph->outputs()[0]->type(), "its result");
+    describe("its result", [&] {
+      result.result = operand(graph->outputs()[0]);
+      result.result_type = program_type(graph->outputs()[0]->type());
+    });
     result.registers = register_count_;
     result.code = std::move(code_);
     return result;
   }
 
  private:
-  std::string text_of(const c10::TypePtr& type, const std::string& what) {
+  // Refuses what programs can't hold of the method itself.
+  template <typename Make>
+  void describe(const std::string& what, const Make& make) {
     try {
-      return type_text(type);
+      make();
     } catch (const std::invalid_argument& problem) {
-      refusals_.push_back({"", "forward", fmt::format("{} is {}", what, problem.what()),
+      refusals_.push_back({"", method_, fmt::format("{} is {}", what, problem.what()),
                            "tensors, numbers, texts, lists, tuples and dicts of them", ""});
-      return "Tensor";
     }
   }
 
   ProgramArgument argument_of(const c10::Argument& argument) {
-    ProgramArgument result{argument.name(), text_of(argument.type(), "argument " + argument.name())};
-    if (argument.default_value()) result.default_plus_1 = writer_.constant(*argument.default_value()) + 1;
+    ProgramArgument result{argument.name(), ""};
+    describe("argument " + argument.name(), [&] {
+      result.type = program_type(argument.type());
+      if (argument.default_value()) result.default_plus_1 = writer_.constant(*argument.default_value()) + 1;
+    });
     return result;
   }
 
@@ -168,26 +94,23 @@ class MethodWriter {
     places_[value] = {Place::Kind::kOperand, number};
     return number;
   }
-  // Gives the registers of these values to others, which write them before they read them.
-  void free_registers(const std::vector<const Value*>& values) {
-    for (const Value* value : values) {
-      const auto found = places_.find(value);
-      if (found == places_.end() || found->second.kind != Place::Kind::kOperand) continue;
-      if ((found->second.number & kConstantBit) == 0) free_.push_back(found->second.number);
-    }
-  }
-  void drop(const std::vector<const Value*>& values) {
+  // The registers of these values, of those that have one.
+  ProgramWords registers_of(const std::vector<const Value*>& values) const {
     ProgramWords numbers;
     for (const Value* value : values) {
       const auto found = places_.find(value);
       if (found == places_.end() || found->second.kind != Place::Kind::kOperand) continue;
       if ((found->second.number & kConstantBit) == 0) numbers.push_back(found->second.number);
     }
+    return numbers;
+  }
+  // Gives registers to other values, which are written before they are read.
+  void give_back(const ProgramWords& numbers) { free_.insert(free_.end(), numbers.rbegin(), numbers.rend()); }
+  void drop(const ProgramWords& numbers) {
     if (numbers.empty()) return;
-    code_.push_back(static_cast<uint32_t>(Opcode::kDrop));
-    code_.push_back(static_cast<uint32_t>(numbers.size()));
+    code_.insert(code_.end(), {static_cast<uint32_t>(Opcode::kDrop), static_cast<uint32_t>(numbers.size())});
     code_.insert(code_.end(), numbers.begin(), numbers.end());
-    free_.insert(free_.end(), numbers.rbegin(), numbers.rend());
+    give_back(numbers);
   }
 
   uint32_t operand(const Value* given) {
@@ -231,13 +154,14 @@ class MethodWriter {
         code_.resize(begin);
         refuse(*node, problem.what());
       }
-      drop(lifetimes_->last_read_by(*node));
+      drop(registers_of(lifetimes_->last_read_by(*node)));
     }
   }
 
-  // In a branch, which may never run, an error takes the node's place; else there is no program.
+  // In a branch, which may never run, an error takes the node's place. Else, and for a call of NNAPI, which is what the
+  // file is for, there is no program.
   void refuse(const Node& node, const std::string& found) {
-    const bool is_in_branch = depth_ > 0;
+    const bool is_in_branch = depth_ > 0 && node.kind() != c10::prim::CallMethod;
     (is_in_branch ? raised_ : refusals_)
         .push_back({source_of(node), node.kind().toQualString(), found,
                     "what docs/shim.md lists for models without PyTorch", ""});
@@ -335,7 +259,7 @@ class MethodWriter {
         places_[node.output()] = {Place::Kind::kSegment, *segment};
         return;
       }
-      if (name == kCompilation && parts_.segment("")) {
+      if (name == kCompilationAttribute && parts_.segment("")) {
         places_[node.output()] = {Place::Kind::kCall, *parts_.segment("")};
         return;
       }
@@ -343,10 +267,10 @@ class MethodWriter {
       begin(Opcode::kGetField, node);
       code_.insert(code_.end(), {state, parts_.field(name)});
       code_.push_back(make_register(node.output()));
-      return give_back(state);
+      return drop({state});
     }
     if (of != nullptr && of->kind == Place::Kind::kSegment) {
-      if (name != kCompilation) throw std::invalid_argument("attribute " + name + " of a segment");
+      if (name != kCompilationAttribute) throw std::invalid_argument("attribute " + name + " of a segment");
       places_[node.output()] = {Place::Kind::kCall, of->number};
       return;
     }
@@ -364,7 +288,7 @@ class MethodWriter {
     code_.push_back(object);
     code_.push_back(is_state ? parts_.field(node.s(c10::attr::name)) : slot_of(node));
     code_.push_back(operand(node.input(1)));
-    if (is_state) give_back(object);
+    if (is_state) drop({object});
   }
 
   uint32_t state_object(const Node& node) {
@@ -372,11 +296,6 @@ class MethodWriter {
     code_.push_back(take_register());
     return code_.back();
   }
-  void give_back(uint32_t number) {
-    code_.insert(code_.end(), {static_cast<uint32_t>(Opcode::kDrop), 1, number});
-    free_.push_back(number);
-  }
-
   static uint32_t slot_of(const Node& node) {
     const auto& type = node.input(0)->type()->expectRef<c10::ClassType>();
     return static_cast<uint32_t>(type.getAttributeSlot(node.s(c10::attr::name)));
@@ -395,7 +314,7 @@ class MethodWriter {
       for (const Value* output : block->outputs()) given.push_back(operand(output));
       lengths.push_back(static_cast<uint32_t>(code.size()));
       blocks.insert(blocks.end(), code.begin(), code.end());
-      free_registers(lifetimes_->left_by(*block));
+      give_back(registers_of(lifetimes_->left_by(*block)));
     }
     begin(Opcode::kIf, node);
     code_.insert(code_.end(), {condition, static_cast<uint32_t>(results.size()), lengths[0], lengths[1]});
@@ -413,7 +332,7 @@ class MethodWriter {
     for (const Value* input : body.inputs()) own.push_back(make_register(input));
     const ProgramWords code = code_of(body);
     for (const Value* output : body.outputs()) given.push_back(operand(output));
-    free_registers(lifetimes_->left_by(body));
+    give_back(registers_of(lifetimes_->left_by(body)));
     begin(Opcode::kLoop, node);
     head.push_back(static_cast<uint32_t>(code.size()));
     for (const ProgramWords* words : {&std::as_const(head), &std::as_const(starts), &std::as_const(results),
@@ -453,9 +372,7 @@ class MethodWriter {
     code_.push_back(static_cast<uint32_t>(outputs.size()));
     code_.insert(code_.end(), outputs.begin(), outputs.end());
     code_.push_back(make_register(node.output()));
-    code_.insert(code_.end(), {static_cast<uint32_t>(Opcode::kDrop), static_cast<uint32_t>(outputs.size())});
-    code_.insert(code_.end(), outputs.begin(), outputs.end());
-    free_.insert(free_.end(), outputs.begin(), outputs.end());
+    drop(outputs);
   }
 
   static std::vector<c10::IValue> scales_of(const Node& node, bool gives_one, bool is_raw) {
@@ -488,6 +405,7 @@ class MethodWriter {
   ModuleParts& parts_;
   std::vector<ProgramSegment>& segments_;
   std::vector<Refusal>&refusals_, &raised_;
+  std::string method_;
   size_t depth_ = 0;  // of branches
   std::optional<Lifetimes> lifetimes_;
   std::unordered_map<const Value*, Place> places_;
@@ -504,10 +422,11 @@ ProgramResult make_program(const torch::jit::Module& module, const std::vector<s
   ModuleParts parts(module);
   std::vector<ProgramSegment> segments(parts.segment_count());
   for (const std::string& name : methods) {
-    std::vector<Refusal> refusals;
-    ProgramMethod method = MethodWriter(writer, parts, segments, refusals, result.raised).run(module.get_method(name));
+    std::vector<Refusal> refusals, raised;
+    ProgramMethod method = MethodWriter(writer, parts, segments, refusals, raised).run(module.get_method(name));
     if (refusals.empty()) {
       writer.add(std::move(method));
+      result.raised.insert(result.raised.end(), raised.begin(), raised.end());
     } else if (name == "forward") {
       result.refusals = std::move(refusals);
     } else {

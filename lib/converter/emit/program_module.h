@@ -1,0 +1,39 @@
+// What a program takes of a module: its types as text, its segments and its state.
+#pragma once
+
+#include <torch/csrc/jit/api/module.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lib/serialize/program_writer.h"
+
+namespace nnapi_convert {
+
+// The attribute of a segment that is its compilation for the shim.
+constexpr const char* kCompilationAttribute = "comp";
+
+// The type as programs write it. Throws std::invalid_argument for one that they lack.
+std::string program_type(const c10::TypePtr& type);
+
+// The attributes of a module that are segments, and those that are the state, in the order in which they are used.
+class ModuleParts {
+ public:
+  explicit ModuleParts(const torch::jit::Module& module);
+
+  size_t segment_count() const { return segments_.size(); }
+  // Nothing if the attribute of that name is no segment; of the module itself, the name is empty.
+  std::optional<uint32_t> segment(const std::string& name) const;
+  // The field of the state that is the attribute of that name.
+  uint32_t field(const std::string& name);
+  // Returns the constant that is the state. Throws std::invalid_argument for an attribute that programs can't hold.
+  uint32_t write_state(ProgramWriter& writer) const;
+
+ private:
+  torch::jit::Module module_;
+  std::vector<std::string> segments_, fields_;
+};
+
+}  // namespace nnapi_convert

@@ -1,0 +1,173 @@
+"""Files in parts that the shim runs without PyTorch: results beside TorchScript's, and what programs can't say."""
+
+import subprocess
+import sys
+import unittest
+from typing import Dict, List, Tuple
+
+import numpy
+import torch
+from torch import nn
+
+from cli import HOST, LIBRARIES, ROOT, CliTest, environment
+from mobile_models import seeded
+from stock_torch import images
+
+SHIM = LIBRARIES / "libnnapi_shim.so"
+
+
+class Words(nn.Module):
+    """Numbers of words, which NNAPI takes in another dtype than forward; how many rows are kept depends on values."""
+
+    def __init__(self):
+        super().__init__()
+        self.table, self.layer = nn.Embedding(50, 64), nn.Linear(64, 32)
+
+    def forward(self, words: torch.Tensor, least: float = 0.1) -> Tuple[torch.Tensor, List[Dict[str, torch.Tensor]]]:
+        rows = torch.relu(self.layer(self.table(words)))
+        means = rows.mean(1)
+        kept = torch.nonzero(means > means.mean() * least + 0.5 * means.mean()).flatten()
+        order = torch.argsort(means[kept], descending=True)
+        return rows[kept][order], [{"numbers": kept[order], "sum": rows[kept].sum()}]
+
+
+class Distances(nn.Module):
+    """cdist() is no operator of programs, as rot90() is none."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Conv2d(3, 8, 3, padding=1)
+
+    def rows(self, x):
+        values = self.layer(x).mean([2])[0].t()
+        return values[torch.nonzero(values[:, 0] > values[:, 0].mean()).flatten()]
+
+    def forward(self, x):
+        rows = self.rows(x)
+        return torch.cdist(rows, rows)
+
+
+class DistancesInBranch(Distances):
+    def forward(self, x):
+        rows = self.rows(x)
+        if int(rows.sum()) > 1000000:
+            rows = torch.cdist(rows, rows)
+        return rows
+
+
+class Counter(Distances):
+    count: int
+
+    def __init__(self):
+        super().__init__()
+        self.count = 0
+
+    def forward(self, x):
+        self.count += 1
+        return self.rows(x), self.count
+
+    @torch.jit.export
+    def reset_states(self):
+        self.count = 0
+
+    @torch.jit.export
+    def spread(self):
+        self.count = int(torch.rot90(torch.ones([self.count, 2])).sum())
+
+
+class Programs(CliTest):
+    def script(self, make):
+        path = self.folder / "model.pt"
+        torch.jit.save(torch.jit.script(seeded(make)), str(path))
+        return path
+
+    def words(self, model):
+        return self.convert(model, "--input", "words=12:int64", "--runtime", "shim", "--min-segment-macs", "0")
+
+    def shim(self, path, calls: List[dict], methods: Tuple[str, ...] = ()) -> subprocess.CompletedProcess:
+        """Runs calls in a process without PyTorch."""
+        arrays = {f"{i}/{name}": value.numpy() for i, call in enumerate(calls) for name, value in call.items()}
+        numpy.savez(self.folder / "calls.npz", **arrays)
+        command = [sys.executable, ROOT / "scripts/shim_call.py", SHIM, path, self.folder / "calls.npz",
+                   self.folder / "results.npz", *methods]
+        return subprocess.run(list(map(str, command)), env=environment({"LD_LIBRARY_PATH": str(HOST)}), text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
+
+    def results(self, path, calls: List[dict], methods: Tuple[str, ...] = ()) -> Dict[str, numpy.ndarray]:
+        done = self.shim(path, calls, methods)
+        self.assertEqual(0, done.returncode, done.stderr)
+        return dict(numpy.load(self.folder / "results.npz"))
+
+    def assert_same(self, expected: torch.Tensor, found: numpy.ndarray):
+        expected = expected.detach().numpy()
+        self.assertEqual((expected.shape, expected.dtype), (found.shape, found.dtype))
+        self.assertGreater(expected.size, 0)
+        numpy.testing.assert_allclose(found, expected, rtol=0, atol=1e-4 * (expected.max() - expected.min() or 1))
+
+    def test_results_of_sizes_that_depend_on_values(self):
+        model = self.script(Words)
+        out = self.words(model)
+        calls = [{"words": torch.randint(50, [12], generator=torch.Generator().manual_seed(seed))} for seed in range(4)]
+        found = self.results(out, calls)
+        sizes = set()
+        for i, call in enumerate(calls):
+            rows, (rest,) = torch.jit.load(str(model))(call["words"])
+            sizes.add(len(rows))
+            self.assert_same(rows, found[f"{i}/[0]"])
+            self.assert_same(rest["numbers"], found[f"{i}/[1][0].numbers"])
+            self.assert_same(rest["sum"], found[f"{i}/[1][0].sum"])
+        self.assertGreater(len(sizes), 1)
+
+    def test_default_of_an_argument(self):
+        out = self.words(self.script(Words))
+        words = torch.arange(12)
+        found = self.results(out, [{"words": words, "least": torch.tensor(0.9, dtype=torch.float64)}, {"words": words}])
+        self.assertLess(len(found["0/[0]"]), len(found["1/[0]"]))
+
+    def test_unknown_arguments_are_named(self):
+        out = self.words(self.script(Words))
+        done = self.shim(out, [{"word": torch.arange(12)}])
+        self.assertNotEqual(0, done.returncode)
+        self.assertIn("word", done.stderr)
+        self.assertNotIn("Traceback", done.stderr)
+
+    def test_an_operator_that_programs_lack(self):
+        done = self.succeed(self.script(Distances), "--nhwc", "--input", "1,3,32,32", "--runtime", "shim",
+                            "--min-segment-macs", "0", "-o", self.folder / "out.pt")
+        self.assertIn("needs PyTorch on the phone", done.stderr)
+        self.assertIn("aten::cdist", done.stderr)
+        self.assertIn("programs_test.py", done.stderr)
+        done = self.shim(self.folder / "out.pt", [{"x": images(1, 3, 32, 32)}])
+        self.assertNotEqual(0, done.returncode)
+        self.assertNotIn("Traceback", done.stderr)
+
+    def test_an_operator_that_programs_lack_in_a_branch(self):
+        model = self.script(DistancesInBranch)
+        out = self.folder / "out.pt"
+        done = self.succeed(model, "--nhwc", "--input", "1,3,32,32", "--runtime", "shim", "--min-segment-macs", "0",
+                            "-o", out)
+        self.assertIn("a branch of the file raises an error", done.stderr)
+        picture = images(1, 3, 32, 32)
+        self.assert_same(torch.jit.load(str(model))(picture), self.results(out, [{"x": picture}])["0/"])
+        layer = torch.jit.load(str(model)).layer
+        sign = torch.sign(layer.weight.sum()).detach()
+        done = self.shim(out, [{"x": torch.full([1, 3, 32, 32], 1e9) * sign + picture * 1e8}])
+        self.assertNotEqual(0, done.returncode)
+        self.assertIn("this branch needs PyTorch", done.stderr)
+
+    def test_methods(self):
+        model = self.script(Counter)
+        out = self.folder / "out.pt"
+        done = self.succeed(model, "--nhwc", "--input", "1,3,32,32", "--runtime", "shim", "--min-segment-macs", "0",
+                            "-o", out)
+        self.assertRegex(done.stderr, r"lacks a method.*spread\(\): aten::rot90")
+        picture = {"x": images(1, 3, 32, 32)}
+        found = self.results(out, [picture, picture, {}, picture], ("2=reset_states",))
+        self.assertEqual([1, 2, 1], [int(found[f"{i}/[1]"]) for i in (0, 1, 3)])
+        done = self.shim(out, [picture], ("1=spread",))
+        self.assertNotEqual(0, done.returncode)
+        self.assertIn("reset_states", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
