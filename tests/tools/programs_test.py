@@ -31,6 +31,12 @@ class Words(nn.Module):
         return rows[kept][order], [{"numbers": kept[order], "sum": rows[kept].sum()}]
 
 
+def kept_rows(picture: torch.Tensor) -> torch.Tensor:
+    """How many there are depends on values."""
+    values = picture.mean([2])[0].t()
+    return values[torch.nonzero(values[:, 0] > values[:, 0].mean()).flatten()]
+
+
 class Distances(nn.Module):
     """cdist() is no operator of programs, as rot90() is none."""
 
@@ -38,33 +44,34 @@ class Distances(nn.Module):
         super().__init__()
         self.layer = nn.Conv2d(3, 8, 3, padding=1)
 
-    def rows(self, x):
-        values = self.layer(x).mean([2])[0].t()
-        return values[torch.nonzero(values[:, 0] > values[:, 0].mean()).flatten()]
-
     def forward(self, x):
-        rows = self.rows(x)
+        rows = kept_rows(self.layer(x))
         return torch.cdist(rows, rows)
 
 
-class DistancesInBranch(Distances):
+class DistancesInBranch(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Conv2d(3, 8, 3, padding=1)
+
     def forward(self, x):
-        rows = self.rows(x)
+        rows = kept_rows(self.layer(x))
         if int(rows.sum()) > 1000000:
             rows = torch.cdist(rows, rows)
         return rows
 
 
-class Counter(Distances):
+class Counter(nn.Module):
     count: int
 
     def __init__(self):
         super().__init__()
         self.count = 0
+        self.layer = nn.Conv2d(3, 8, 3, padding=1)
 
     def forward(self, x):
         self.count += 1
-        return self.rows(x), self.count
+        return kept_rows(self.layer(x)), self.count
 
     @torch.jit.export
     def reset_states(self):
