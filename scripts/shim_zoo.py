@@ -20,11 +20,11 @@ import torch
 import torchvision  # noqa: F401, registers the operators
 
 from compare_detections import unmatched
+from zoo_parts import LEAST_FOUND_AGAIN, library_options
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SAMPLES = 3
 OF_RANGE = 1e-4
-LEAST_FOUND_AGAIN = 0.95
 Specs = List[Tuple[str, List[int]]]
 
 
@@ -99,9 +99,7 @@ def run(model: pathlib.Path, specs: Specs, build: pathlib.Path, work: pathlib.Pa
     out = work / "out.pt"
     options = [word for path, sizes in specs for word in ("--input", f"{path}={','.join(map(str, sizes))}")]
     command = [build / "bin/nnapi-convert", model, "--nhwc", "--runtime", "shim", *options, "-o", out]
-    library = pathlib.Path(torchvision.__file__).parent
-    found = sorted(library.glob("_C*.so"))
-    command += ["--torch-library", found[0]] if found else []
+    command += library_options("detection")
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
     if done.returncode != 0:
         return {"error": done.stderr.strip().splitlines()[0]}
