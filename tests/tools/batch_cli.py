@@ -71,7 +71,9 @@ class BatchTest(CliTest):
         return path
 
     def batch(self, *arguments, code=0, zoo=None, out=None, **options):
-        """Runs it to its end; the result has the summary."""
+        """Runs it to its end, as users start it (--resume asks which program made the results); the result has the
+        summary."""
+        options.setdefault("env", {})
         result = run("batch", zoo or self.zoo, "-o", out or self.out, *arguments, **options)
         self.assertEqual(code, result.code, f"\n{result}")
         return result
