@@ -58,6 +58,10 @@ class StartUp(LibrariesTest):
         text = self.libraries(self.fixture("bundled.pt"), "--nhwc", "-o", self.folder / "out.pt", code=0)
         self.assertIn("libtorch", text)
 
+    def test_mimalloc_comes_before_libc(self):
+        needed = re.findall(r"file=(lib\S+) \[0\];  needed by", self.libraries("--version", code=0))
+        self.assertLess(needed.index("libmimalloc.so.2"), needed.index("libc.so.6"))
+
     def test_cpu_time(self):
         for command in [["--help"], ["--version"], ["batch", "--help"], ["model.pt"]]:
             with self.subTest(command=command):
