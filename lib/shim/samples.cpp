@@ -222,16 +222,16 @@ int compare_output(const SampleOutput& expected, const nnapi_shim_tensor& tensor
   const Number type = number_type(tensor.type);
   const size_t count = tensor.bytes / bytes_of(type);
   const auto most = static_cast<double>(expected.most_difference);
+  const double lowest = static_cast<double>(expected.lowest) - most;
+  const double highest = static_cast<double>(expected.highest) + most;
   double worst = 0, squares = 0;
   size_t worst_at = 0, kept = 0;
   for (size_t i = 0; i < count; ++i) {
     const double value = element(type, found, i);
     // Written so that NaN fails.
-    const bool is_in_range =
-        value >= static_cast<double>(expected.lowest) - most && value <= static_cast<double>(expected.highest) + most;
-    if (!is_in_range) {
-      return fail(error, NNAPI_SHIM_FAILED, "element %zu of output %u is %g, %g to %g needed", i, number, value,
-                  static_cast<double>(expected.lowest), static_cast<double>(expected.highest));
+    if (!(value >= lowest && value <= highest)) {
+      return fail(error, NNAPI_SHIM_FAILED, "element %zu of output %u is %g, %g to %g needed", i, number, value, lowest,
+                  highest);
     }
     if (i % expected.step != 0) continue;
     const double difference = std::fabs(value - element(type, expected.elements, kept++));

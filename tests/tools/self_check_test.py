@@ -59,6 +59,25 @@ class Growing(nn.Module):
         return x
 
 
+class Boxes(nn.Module):
+    """Sizes of boxes are exponentials of quantised results, of sums that NNAPI rounds otherwise than PyTorch."""
+
+    def __init__(self):
+        super().__init__()
+        self.quant, self.dequant = quantization.QuantStub(), quantization.DeQuantStub()
+        self.layers = nn.ModuleList(nn.Conv2d(8 if i else 3, 8, 3, padding=1) for i in range(6))
+        self.sums = nn.ModuleList(nn.quantized.FloatFunctional() for _ in range(6))
+        self.sizes = nn.Conv2d(8, 4, 1)
+
+    def forward(self, x):
+        x = self.layers[0](self.quant(x))
+        for layer, total in zip(self.layers[1:], self.sums):
+            larger = nn.functional.interpolate(layer(x), scale_factor=2.0, mode="bilinear")
+            x = total.add(x, nn.functional.avg_pool2d(larger, 2))
+        sizes = self.dequant(self.sizes(x))
+        return torch.exp((sizes - sizes.mean()) * 8 / sizes.std())
+
+
 class SelfCheck(CliTest):
     def converted(self, model, *options, name="out.pt"):
         path = self.folder / name
@@ -102,10 +121,8 @@ class SelfCheck(CliTest):
         self.assertEqual(1, len(self.samples(path)))
         self.assertNotIn("self-check", warnings)
 
-    def test_the_order_of_quantised_results_is_no_fault(self):
-        torch.manual_seed(0)
+    def quantised(self, net):
         torch.backends.quantized.engine = "qnnpack"
-        net = Ranking().eval()
         net.qconfig = quantization.get_default_qconfig("qnnpack")
         quantization.prepare(net, inplace=True)
         for _ in range(4):
@@ -114,7 +131,16 @@ class SelfCheck(CliTest):
         path = self.folder / "model.pt"
         torch.jit.trace(net, torch.randn(1, 3, 8, 8)).save(str(path))
         out, _ = self.converted(path, "--input", "1,3,8,8")
+        self.assertNotEqual([], self.samples(out))
         self.assertNotIn("fails with sample", run("verify", path, out).stderr)
+
+    def test_the_order_of_quantised_results_is_no_fault(self):
+        torch.manual_seed(0)
+        self.quantised(Ranking().eval())
+
+    def test_what_follows_quantised_results_may_enlarge_their_steps(self):
+        torch.manual_seed(0)
+        self.quantised(Boxes().eval())
 
     def test_only_for_the_shim(self):
         self.fail_with(2, self.fixture("residual.pt"), "--nhwc", "--self-check", "2", "-o", self.folder / "out.pt",

@@ -35,6 +35,15 @@ constexpr size_t kPageBytes = 16384;  // the weights' place in the file begins a
 // A device rounds in each operation. What that may come to is estimated by a small noise in the inputs, relative to
 // their size: where boxes are exponentials of large numbers, a float network turns 1e-6 into 1e-3 of the range.
 constexpr double kNoise = 1e-6, kTimesNoise = 30;
+// Integers round by a step, a 255th, in each operation; n of them together by some root of n steps. What steps come to
+// is estimated where floats are computed of such integers: an exponential of them has no steps of its own.
+constexpr double kStep = 1.0 / 255, kTimesRootOfSteps = 2;
+
+// Random errors of inputs, by their standard deviation: relative to each element, and to the tensor's range.
+struct Noise {
+  double of_element = 0, of_range = 0;
+  bool is_none() const { return of_element == 0 && of_range == 0; }
+};
 constexpr size_t kFewestElements = 16;  // of an output that are kept, if it has so many
 
 using Run = std::function<std::vector<at::Tensor>(const std::vector<at::Tensor>&)>;
@@ -76,8 +85,8 @@ at::Tensor physical_output(const NnapiPart& part, size_t number, const std::vect
   throw NoSample("an output of NNAPI is none of the caller's");
 }
 
-// Runs the model on inputs; returns NNAPI's outputs. TorchScript's floats get a relative noise of this size.
-using RunPhysical = std::function<std::vector<at::Tensor>(const CheckInputs&, double noise)>;
+// Runs the model on inputs; returns NNAPI's outputs. Floats among TorchScript's inputs get the noise.
+using RunPhysical = std::function<std::vector<at::Tensor>(const CheckInputs&, const Noise& noise)>;
 
 class PartSamples {
  public:
@@ -128,16 +137,16 @@ class PartSamples {
     }
   }
 
-  // Of models that compute with floats alone: integers step, and have tolerances in steps.
   void measure_noise(const CheckInputs& inputs, const std::vector<at::Tensor>& outputs, const RunPhysical& run) {
     least_.assign(outputs.size(), {});
-    if (computes_with_integers(part_.model)) return;
-    const std::vector<at::Tensor> with_noise = run(inputs, kNoise);
+    const size_t quantised = quantised_operations(part_.model);
+    const double times = quantised > 0 ? kTimesRootOfSteps * std::sqrt(static_cast<double>(quantised)) : kTimesNoise;
+    const std::vector<at::Tensor> with_noise = run(inputs, quantised > 0 ? Noise{0, kStep} : Noise{kNoise, 0});
     for (size_t i = 0; i < outputs.size(); ++i) {
-      if (outputs[i].numel() == 0) continue;
+      if (outputs[i].numel() == 0 || (quantised > 0 && !is_computed_of_floats(part_, i))) continue;
       const at::Tensor moved = (outputs[i].to(at::kDouble) - with_noise[i].to(at::kDouble)).abs();
       const auto most = moved.max().item<double>(), square = moved.square().mean().item<double>();
-      if (std::isfinite(most)) least_[i] = {kTimesNoise * most, kTimesNoise * std::sqrt(square)};
+      if (std::isfinite(most)) least_[i] = {times * most, times * std::sqrt(square)};
     }
   }
 
@@ -147,7 +156,7 @@ class PartSamples {
     const size_t spare = budget - fewest_words();
     inputs.make(number, real, 4 * (spare / 2 / std::max<size_t>(part_.model.inputs.size(), 1)));
     BufferSample sample = inputs.sample();
-    const std::vector<at::Tensor> outputs = run(inputs, 0);
+    const std::vector<at::Tensor> outputs = run(inputs, {});
     if (number == 0) measure_noise(inputs, outputs, run);
     const size_t outside = word_count(sample) + part_.model.outputs.size() * buffer_samples::kOutputWords;
     const size_t each = (budget - std::min(budget, outside)) / part_.model.outputs.size();
@@ -263,7 +272,7 @@ RunPhysical run_of_quantised(const NnapiPart& part) {
   for (const InterfaceInput& input : part.interface.inputs) arguments.push_back(input.type.dims);
   const auto model =
       std::make_shared<quantise::HostModel>(part.model, arguments, nnapi::required_feature_level(part.model));
-  return [model, &part](const CheckInputs& inputs, double /*noise*/) {
+  return [model, &part](const CheckInputs& inputs, const Noise& /*noise*/) {
     quantise::Sample sample;
     for (const at::Tensor& caller : inputs.callers()) sample.shapes.push_back(caller.sizes().vec());
     sample.inputs = inputs.physical();
@@ -283,18 +292,22 @@ RunPhysical run_of_quantised(const NnapiPart& part) {
 }
 
 // Seeded, so that files are the same each time.
-std::vector<at::Tensor> with_noise(std::vector<at::Tensor> tensors, double noise) {
+std::vector<at::Tensor> with_noise(std::vector<at::Tensor> tensors, const Noise& noise) {
   at::Generator generator = at::detail::createCPUGenerator(1);
   for (at::Tensor& tensor : tensors) {
-    if (tensor.is_floating_point()) tensor = tensor * (1 + noise * at::randn(tensor.sizes(), generator));
+    if (!tensor.is_floating_point() || tensor.numel() == 0) continue;
+    const at::Tensor range = tensor.max() - tensor.min();
+    const at::Tensor size = tensor.abs() * noise.of_element + range * noise.of_range;
+    tensor = tensor + size * at::randn(tensor.sizes(), generator);
   }
   return tensors;
 }
 
 // Runs TorchScript, and gives its results the form that they have in NNAPI.
 RunPhysical run_of_torch(const NnapiPart& part, Run run) {
-  return [run = std::move(run), &part](const CheckInputs& inputs, double noise) {
-    const std::vector<at::Tensor> results = run(noise > 0 ? with_noise(inputs.callers(), noise) : inputs.callers());
+  return [run = std::move(run), &part](const CheckInputs& inputs, const Noise& noise) {
+    const std::vector<at::Tensor> results =
+        run(noise.is_none() ? inputs.callers() : with_noise(inputs.callers(), noise));
     std::vector<at::Tensor> outputs;
     for (size_t i = 0; i < part.model.outputs.size(); ++i) outputs.push_back(physical_output(part, i, results));
     return outputs;

@@ -28,15 +28,6 @@ bool is_float(const nnapi::Operand& operand) {
   return operand.type == OperandCode::TENSOR_FLOAT32 || operand.type == OperandCode::TENSOR_FLOAT16;
 }
 
-// Counts the operations that make quantised tensors.
-size_t quantised_operations(const nnapi::Model& model) {
-  size_t count = 0;
-  for (const nnapi::Operation& operation : model.operations) {
-    count += nnapi::is_quant8(model.at(operation.outputs[0]).type) ? 1 : 0;
-  }
-  return count;
-}
-
 // Returns whether weights were rounded to float16: TorchScript's were not.
 bool has_rounded_weights(const nnapi::Model& model) {
   return std::any_of(model.operands.begin(), model.operands.end(), [](const nnapi::Operand& operand) {
@@ -56,8 +47,18 @@ CheckTolerance of_steps(size_t operations, double step) {
 
 }  // namespace
 
-bool computes_with_integers(const nnapi::Model& model) {
-  return quantised_operations(model) > 0;
+size_t quantised_operations(const nnapi::Model& model) {
+  size_t count = 0;
+  for (const nnapi::Operation& operation : model.operations) {
+    count += nnapi::is_quant8(model.at(operation.outputs[0]).type) ? 1 : 0;
+  }
+  return count;
+}
+
+bool is_computed_of_floats(const NnapiPart& part, size_t number) {
+  const InterfaceOutput* output = output_of(part, number);
+  return is_float(part.model.at(part.model.outputs[number].operand)) &&
+         (output == nullptr || output->quantization.scale == 0);
 }
 
 CheckTolerance check_tolerance(const NnapiPart& part, size_t number, bool relaxed, double lowest, double highest) {

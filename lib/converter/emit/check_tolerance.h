@@ -10,8 +10,11 @@ struct CheckTolerance {
   double most = 0, root_mean_square = 0;
 };
 
-// Whether operations of the model make quantised tensors.
-bool computes_with_integers(const nnapi::Model& model);
+// How many operations of the model make quantised tensors.
+size_t quantised_operations(const nnapi::Model& model);
+
+// Whether output `number` holds floats that are computed of others, and not those that quantised numbers stand for.
+bool is_computed_of_floats(const NnapiPart& part, size_t number);
 
 // The tolerance of output `number`, whose elements TorchScript has between `lowest` and `highest`.
 CheckTolerance check_tolerance(const NnapiPart& part, size_t number, bool relaxed, double lowest, double highest);
