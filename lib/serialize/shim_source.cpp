@@ -77,10 +77,12 @@ class ShimSource {
     line_at(depth, fmt::format("nnapi_checked = (self.comp).check([{}])", boundary_.arguments()));
   }
 
+  // Of outputs that are quantised tensors; 0 of others, those among them that NNAPI dequantises.
   std::vector<std::string> scales() const {
     std::vector<std::string> scales;
     for (size_t i = 0; i < request_.model.outputs.size(); ++i) {
-      scales.push_back(number(boundary_.output_of_nnapi(i).quantization.scale));
+      const bool is_quantised = request_.model.at(request_.model.outputs[i].operand).scale != 0;
+      scales.push_back(number(is_quantised ? boundary_.output_of_nnapi(i).quantization.scale : 0));
     }
     return scales;
   }
