@@ -18,7 +18,7 @@ LIBRARIES = pathlib.Path(PROGRAM).resolve().parents[1] / "lib"
 HOST = LIBRARIES / "host"  # the folder of the host's libneuralnetworks.so
 FIXTURES = ROOT / "testdata" / "models"
 ERROR = "nnapi-convert: error: "
-TIMEOUT = 120
+TIMEOUT = 300  # for a machine with other work
 
 
 @dataclasses.dataclass
