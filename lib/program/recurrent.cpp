@@ -1,0 +1,298 @@
+// Recurrent layers of float32, and their cells: plain loops, for what NNAPI doesn't run.
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "lib/program/arguments.h"
+#include "lib/program/dot.h"
+#include "lib/program/view_axes.h"
+
+namespace nnapi_shim::program {
+
+namespace {
+
+enum class Cell : uint8_t { kTanh, kRelu, kGru, kLstm };
+
+constexpr int64_t gate_count(Cell cell) {
+  return cell == Cell::kLstm ? 4 : cell == Cell::kGru ? 3 : 1;
+}
+
+float sigmoid(float x) {
+  return 1 / (1 + std::exp(-x));
+}
+
+// One direction of one layer. Without biases theirs are null.
+struct Weights {
+  int64_t inputs, hidden;
+  const float *of_input, *of_hidden, *input_bias, *hidden_bias;
+};
+
+// What the gates get from the input and from the state: 2 * gates * hidden numbers in `sums`.
+void add_up(const Weights& weights, int64_t rows, const float* input, const float* state, float* sums) {
+  for (int64_t i = 0; i < rows; ++i) {
+    sums[i] = dot(weights.of_input + i * weights.inputs, input, weights.inputs);
+    sums[rows + i] = dot(weights.of_hidden + i * weights.hidden, state, weights.hidden);
+    if (weights.input_bias != nullptr) {
+      sums[i] += weights.input_bias[i];
+      sums[rows + i] += weights.hidden_bias[i];
+    }
+  }
+}
+
+// One step of one sequence: changes `state` and, of an LSTM, `memory`.
+void run_step(Cell cell, const Weights& weights, const float* input, float* state, float* memory, float* sums) {
+  const int64_t hidden = weights.hidden, rows = gate_count(cell) * hidden;
+  add_up(weights, rows, input, state, sums);
+  const float* other = sums + rows;
+  for (int64_t i = 0; i < hidden; ++i) {
+    const auto gate = [&](int64_t number) { return sums[number * hidden + i] + other[number * hidden + i]; };
+    switch (cell) {
+      case Cell::kTanh:
+        state[i] = std::tanh(gate(0));
+        break;
+      case Cell::kRelu:
+        state[i] = gate(0) < 0 ? 0 : gate(0);
+        break;
+      case Cell::kGru: {
+        const float update = sigmoid(gate(1));
+        const float made = std::tanh(sums[2 * hidden + i] + sigmoid(gate(0)) * other[2 * hidden + i]);
+        state[i] = (state[i] - made) * update + made;
+        break;
+      }
+      case Cell::kLstm:
+        memory[i] = sigmoid(gate(1)) * memory[i] + sigmoid(gate(0)) * std::tanh(gate(2));
+        state[i] = sigmoid(gate(3)) * std::tanh(memory[i]);
+        break;
+    }
+  }
+}
+
+bool need_form(Call& call, const Tensor& tensor, const char* what, uint32_t rank, const int64_t* sizes) {
+  if (tensor.dtype != ScalarType::kFloat32) {
+    return call.context.fail("%s is %s, needs float32", what, dtype_name(tensor.dtype));
+  }
+  if (tensor.rank != rank || !std::equal(sizes, sizes + rank, tensor.sizes)) {
+    return call.context.fail("%s has other sizes than its layer", what);
+  }
+  return true;
+}
+
+// Weights as the kernels read them: row-major. The values keep them.
+class WeightReader {
+ public:
+  // `first`: the weights of the input; then those of the state, and the biases.
+  bool read(Call& call, Cell cell, const Value* const* first, bool has_biases, int64_t inputs, int64_t hidden) {
+    const int64_t rows = gate_count(cell) * hidden;
+    const int64_t sizes[4][2] = {{rows, inputs}, {rows, hidden}, {rows, 0}, {rows, 0}};
+    const char* const names[4] = {"the weight of the input", "the weight of the state", "the bias of the input",
+                                  "the bias of the state"};
+    const float* places[4] = {};
+    for (uint32_t i = 0; i < (has_biases ? 4U : 2U); ++i) {
+      Tensor& tensor = first[i]->tensor();
+      if (!need_form(call, tensor, names[i], i < 2 ? 2 : 1, sizes[i])) return false;
+      kept_[i] = Value(contiguous(call.context.pool, tensor));
+      if (kept_[i].is_none()) return call.context.fail_memory();
+      places[i] = kept_[i].tensor().data<float>();
+    }
+    weights_ = {inputs, hidden, places[0], places[1], places[2], places[3]};
+    return true;
+  }
+  const Weights& weights() const { return weights_; }
+
+ private:
+  Value kept_[4];
+  Weights weights_{};
+};
+
+Value floats(Call& call, uint32_t rank, const int64_t* sizes) {
+  return Value(make_tensor(call.context.pool, ScalarType::kFloat32, rank, sizes));
+}
+
+// A recurrent layer's arguments, from the list of weights on.
+struct Layers {
+  const Sequence* weights;
+  bool has_biases, is_bidirectional, is_batch_first;
+  int64_t count;
+  int64_t directions() const { return is_bidirectional ? 2 : 1; }
+};
+
+bool read_layers(Call& call, Layers* layers) {
+  bool is_training;
+  double dropout;
+  if (!tensors_at(call, 2, false, &layers->weights) || !bool_at(call, 3, &layers->has_biases)) return false;
+  if (!int_at(call, 4, &layers->count) || !number_at(call, 5, &dropout) || !bool_at(call, 6, &is_training))
+    return false;
+  if (!bool_at(call, 7, &layers->is_bidirectional) || !bool_at(call, 8, &layers->is_batch_first)) return false;
+  if (is_training && dropout != 0) return call.context.fail("dropout of a layer in training");
+  const int64_t each = layers->directions() * (layers->has_biases ? 4 : 2);
+  if (layers->count < 1 || layers->count > layers->weights->count / each ||
+      layers->count * each != layers->weights->count) {
+    return call.context.fail("%lld layers and %u weights, each layer has %lld", static_cast<long long>(layers->count),
+                             layers->weights->count, static_cast<long long>(each));
+  }
+  return true;
+}
+
+// The first argument as [steps, batch, inputs], row-major.
+Value read_sequence(Call& call, const Layers& layers) {
+  Tensor* input;
+  if (!tensor_at(call, 0, &input)) return {};
+  if (input->rank != 3 || input->dtype != ScalarType::kFloat32) {
+    call.context.fail("a recurrent layer needs float32 of 3 axes, found %s of %u", dtype_name(input->dtype),
+                      input->rank);
+    return {};
+  }
+  const Value view(make_view(call.context.pool, *input));
+  if (view.is_none()) {
+    call.context.fail_memory();
+    return {};
+  }
+  if (layers.is_batch_first) swap_axes(view.tensor(), 0, 1);
+  if (view.tensor().sizes[0] == 0) {
+    call.context.fail("a sequence has no steps");
+    return {};
+  }
+  Value result(contiguous(call.context.pool, view.tensor()));
+  if (result.is_none()) call.context.fail_memory();
+  return result;
+}
+
+// A copy of the state [layers * directions, batch, hidden], which the steps change.
+bool read_state(Call& call, const Layers& layers, const Tensor& given, int64_t batch, Value* state) {
+  const int64_t sizes[3] = {layers.count * layers.directions(), batch, given.rank == 3 ? given.sizes[2] : 0};
+  if (!need_form(call, given, "the state", 3, sizes)) return false;
+  *state = Value(row_major_copy(call.context.pool, given, ScalarType::kFloat32));
+  return !state->is_none() || call.context.fail_memory();
+}
+
+// Runs one direction of one layer over all sequences. `output` is [steps, batch, width], from `column` on.
+void run_direction(Cell cell, const Weights& weights, bool is_backward, const Tensor& input, float* state,
+                   float* memory, float* sums, float* output, int64_t width, int64_t column) {
+  const int64_t steps = input.sizes[0], batch = input.sizes[1];
+  for (int64_t i = 0; i < steps; ++i) {
+    const int64_t step = is_backward ? steps - 1 - i : i;
+    for (int64_t k = 0; k < batch; ++k) {
+      const int64_t row = step * batch + k;
+      float* own = state + k * weights.hidden;
+      run_step(cell, weights, input.data<float>() + row * weights.inputs, own,
+               memory == nullptr ? nullptr : memory + k * weights.hidden, sums);
+      std::copy(own, own + weights.hidden, output + row * width + column);
+    }
+  }
+}
+
+bool run_layers(Call& call, Cell cell) {
+  Layers layers{};
+  if (!read_layers(call, &layers)) return false;
+  Value sequence = read_sequence(call, layers);
+  if (sequence.is_none()) return false;
+  const int64_t steps = sequence.tensor().sizes[0], batch = sequence.tensor().sizes[1];
+  Value states[2];
+  if (cell == Cell::kLstm) {
+    const Sequence* given;
+    if (!tensors_at(call, 1, false, &given)) return false;
+    if (given->count != 2) return call.context.fail("an LSTM has 2 states, found %u", given->count);
+    for (uint32_t i = 0; i < 2; ++i) {
+      if (!read_state(call, layers, given->values[i].tensor(), batch, &states[i])) return false;
+    }
+    if (!have_same_sizes(states[0].tensor(), states[1].tensor())) {
+      return call.context.fail("an LSTM with a projection");
+    }
+  } else {
+    Tensor* given;
+    if (!tensor_at(call, 1, &given) || !read_state(call, layers, *given, batch, &states[0])) return false;
+  }
+  const int64_t hidden = states[0].tensor().sizes[2], directions = layers.directions();
+  int64_t sum_count;
+  if (__builtin_mul_overflow(hidden, 2 * gate_count(cell), &sum_count)) return call.context.fail_memory();
+  const Value sums = floats(call, 1, &sum_count);
+  if (sums.is_none()) return call.context.fail_memory();
+  const uint32_t each = layers.has_biases ? 4 : 2;
+  for (int64_t layer = 0; layer < layers.count; ++layer) {
+    const int64_t sizes[3] = {steps, batch, hidden * directions};
+    Value output = floats(call, 3, sizes);
+    if (output.is_none()) return call.context.fail_memory();
+    for (int64_t direction = 0; direction < directions; ++direction) {
+      const int64_t number = layer * directions + direction;
+      const Value* given[4] = {};
+      for (uint32_t i = 0; i < each; ++i) given[i] = &layers.weights->values[number * each + i];
+      WeightReader reader;
+      if (!reader.read(call, cell, given, layers.has_biases, sequence.tensor().sizes[2], hidden)) return false;
+      const int64_t begin = number * batch * hidden;
+      float* memory = cell == Cell::kLstm ? states[1].tensor().data<float>() + begin : nullptr;
+      run_direction(cell, reader.weights(), direction == 1, sequence.tensor(), states[0].tensor().data<float>() + begin,
+                    memory, sums.tensor().data<float>(), output.tensor().data<float>(), sizes[2], direction * hidden);
+    }
+    sequence = output;
+  }
+  if (layers.is_batch_first) swap_axes(sequence.tensor(), 0, 1);
+  call.outputs[0] = sequence;
+  call.outputs[1] = states[0];
+  if (cell == Cell::kLstm) call.outputs[2] = states[1];
+  return true;
+}
+template <Cell kCell>
+bool layers_of(Call& call) {
+  return run_layers(call, kCell);
+}
+
+bool run_cell(Call& call, Cell cell) {
+  Tensor *input, *first_bias, *second_bias, *weights[2];
+  if (!tensor_at(call, 0, &input) || !tensor_at(call, 2, &weights[0]) || !tensor_at(call, 3, &weights[1])) return false;
+  if (!optional_tensor_at(call, 4, &first_bias) || !optional_tensor_at(call, 5, &second_bias)) return false;
+  if ((first_bias == nullptr) != (second_bias == nullptr)) return call.context.fail("a cell needs two biases or none");
+  const Tensor* given[2] = {};
+  if (cell == Cell::kLstm) {
+    const Sequence* list;
+    if (!tensors_at(call, 1, false, &list)) return false;
+    if (list->count != 2) return call.context.fail("an LSTM has 2 states, found %u", list->count);
+    for (uint32_t i = 0; i < 2; ++i) given[i] = &list->values[i].tensor();
+  } else {
+    Tensor* state;
+    if (!tensor_at(call, 1, &state)) return false;
+    given[0] = state;
+  }
+  if (input->rank != 2 || given[0]->rank != 2) return call.context.fail("a cell needs inputs and states of 2 axes");
+  const int64_t batch = input->sizes[0], inputs = input->sizes[1], hidden = given[0]->sizes[1];
+  const int64_t input_sizes[2] = {batch, inputs}, state_sizes[2] = {batch, hidden};
+  if (!need_form(call, *input, "the input", 2, input_sizes)) return false;
+  Pool& pool = call.context.pool;
+  Value states[2];
+  for (uint32_t i = 0; i < (cell == Cell::kLstm ? 2U : 1U); ++i) {
+    if (!need_form(call, *given[i], "the state", 2, state_sizes)) return false;
+    states[i] = Value(row_major_copy(pool, *given[i], ScalarType::kFloat32));
+    if (states[i].is_none()) return call.context.fail_memory();
+  }
+  const Value* const read[4] = {&call.input(2), &call.input(3), &call.input(4), &call.input(5)};
+  WeightReader reader;
+  if (!reader.read(call, cell, read, first_bias != nullptr, inputs, hidden)) return false;
+  int64_t sum_count;
+  if (__builtin_mul_overflow(hidden, 2 * gate_count(cell), &sum_count)) return call.context.fail_memory();
+  const Value sums = floats(call, 1, &sum_count), rows(contiguous(pool, *input));
+  if (sums.is_none() || rows.is_none()) return call.context.fail_memory();
+  for (int64_t i = 0; i < batch; ++i) {
+    run_step(
+        cell, reader.weights(), rows.tensor().data<float>() + i * inputs, states[0].tensor().data<float>() + i * hidden,
+        cell == Cell::kLstm ? states[1].tensor().data<float>() + i * hidden : nullptr, sums.tensor().data<float>());
+  }
+  call.outputs[0] = states[0];
+  if (cell == Cell::kLstm) call.outputs[1] = states[1];
+  return true;
+}
+template <Cell kCell>
+bool cell_of(Call& call) {
+  return run_cell(call, kCell);
+}
+
+constexpr OperatorRow kRows[] = {
+    {"aten::gru.input", 9, 2, layers_of<Cell::kGru>},       {"aten::gru_cell", 6, 1, cell_of<Cell::kGru>},
+    {"aten::lstm.input", 9, 3, layers_of<Cell::kLstm>},     {"aten::lstm_cell", 6, 2, cell_of<Cell::kLstm>},
+    {"aten::rnn_relu.input", 9, 2, layers_of<Cell::kRelu>}, {"aten::rnn_relu_cell", 6, 1, cell_of<Cell::kRelu>},
+    {"aten::rnn_tanh.input", 9, 2, layers_of<Cell::kTanh>}, {"aten::rnn_tanh_cell", 6, 1, cell_of<Cell::kTanh>},
+};
+
+}  // namespace
+
+const OperatorTable recurrent_operators = {kRows, std::size(kRows)};
+
+}  // namespace nnapi_shim::program
