@@ -1,18 +1,23 @@
 """Files in parts that the shim runs without PyTorch: results beside TorchScript's, and what programs can't say."""
 
+import pathlib
 import subprocess
 import sys
+import sysconfig
 import unittest
+import zipfile
 from typing import Dict, List, Tuple
 
 import numpy
 import torch
+import torchvision
 from torch import nn
 
 from cli import HOST, LIBRARIES, ROOT, CliTest, environment
 from mobile_models import seeded
 from stock_torch import images
 
+TORCHVISION = pathlib.Path(torchvision.__file__).with_name(f"_C{sysconfig.get_config_var('EXT_SUFFIX')}")
 SHIM = LIBRARIES / "libnnapi_shim.so"
 
 
@@ -82,6 +87,61 @@ class Counter(nn.Module):
         self.count = int(torch.rot90(torch.ones([self.count, 2])).sum())
 
 
+class YoloHead(nn.Module):
+    """Three scales, decoded on their grids, and the best boxes of each class."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Sequential(nn.Conv2d(3, 16, 3, 2, 1), nn.SiLU(), nn.Conv2d(16, 32, 3, 2, 1), nn.SiLU())
+        self.downs = nn.ModuleList([nn.Conv2d(32, 32, 3, 2, 1) for _ in range(3)])
+        self.heads = nn.ModuleList([nn.Conv2d(32, 3 * 9, 1) for _ in range(3)])
+
+    def forward(self, x: torch.Tensor) -> Tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        features, rows, stride = self.stem(x), torch.jit.annotate(List[torch.Tensor], []), 4
+        for down, head in zip(self.downs, self.heads):
+            features = torch.relu(down(features))
+            stride *= 2
+            raw = head(features)
+            height, width = raw.shape[2], raw.shape[3]
+            raw = raw.view(1, 3, 9, height, width).permute(0, 1, 3, 4, 2)
+            ys, xs = torch.meshgrid([torch.arange(height), torch.arange(width)], indexing="ij")
+            grid = torch.stack([xs, ys], 2).view(1, 1, height, width, 2).to(raw.dtype)
+            centre = (torch.sigmoid(raw[..., :2]) * 2 - 0.5 + grid) * stride
+            size = (torch.sigmoid(raw[..., 2:4]) * 2) ** 2 * (4.0 * stride)
+            rows.append(torch.cat([centre, size, torch.sigmoid(raw[..., 4:] * 4)], 4).view(-1, 9))
+        found = torch.cat(rows)
+        scores, classes = (found[:, 5:] * found[:, 4:5]).max(1)
+        kept = torch.nonzero(scores > scores.mean()).flatten()
+        found, scores, classes = found[kept], scores[kept], classes[kept]
+        half = found[:, 2:4] / 2
+        boxes = torch.cat([found[:, :2] - half, found[:, :2] + half], 1)
+        best = torchvision.ops.nms(boxes + (classes * 4096)[:, None], scores, 0.45)[:100]
+        return boxes[best], scores[best], classes[best]
+
+
+class VoiceDetector(nn.Module):
+    """An LSTM whose state stays from chunk to chunk; the beginning of a recording is a branch of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.features = nn.Sequential(nn.Conv1d(1, 32, 16, 8), nn.ReLU(), nn.Conv1d(32, 64, 8, 4), nn.ReLU())
+        self.cell, self.out = nn.LSTM(64, 64), nn.Linear(64, 1)
+        self.hidden, self.state = torch.zeros(0), torch.zeros(0)
+        self.chunks: int = 0
+
+    @torch.jit.export
+    def reset_states(self):
+        self.hidden, self.state, self.chunks = torch.zeros(0), torch.zeros(0), 0
+
+    def forward(self, chunk: torch.Tensor) -> torch.Tensor:
+        if self.hidden.numel() == 0:
+            self.hidden, self.state = torch.zeros(1, 1, 64), torch.zeros(1, 1, 64)
+        rows = self.features(chunk.unsqueeze(1)).permute(2, 0, 1)
+        rows, (self.hidden, self.state) = self.cell(rows, (self.hidden, self.state))
+        self.chunks += 1
+        return torch.sigmoid(self.out(torch.relu(rows[-1])) * 8)
+
+
 class Programs(CliTest):
     def script(self, make):
         path = self.folder / "model.pt"
@@ -124,6 +184,53 @@ class Programs(CliTest):
             self.assert_same(rest["numbers"], found[f"{i}/[1][0].numbers"])
             self.assert_same(rest["sum"], found[f"{i}/[1][0].sum"])
         self.assertGreater(len(sizes), 1)
+
+    def test_boxes_of_a_yolo_head(self):
+        model = self.script(YoloHead)
+        out = self.convert(model, "--input", "1,3,96,128", "--runtime", "shim", "--min-segment-macs", "0",
+                           "--torch-library", TORCHVISION)
+        calls = [{"x": images(1, 3, 96, 128) * (i + 1)} for i in range(3)]
+        found = self.results(out, calls)
+        counts = set()
+        for i, call in enumerate(calls):
+            expected = torch.jit.load(str(model))(call["x"])
+            counts.add(len(expected[0]))
+            for number, tensor in enumerate(expected):
+                self.assert_same(tensor, found[f"{i}/[{number}]"])
+        self.assertGreater(max(counts), 3)
+
+    def test_a_voice_detector_of_100_chunks(self):
+        model = self.script(VoiceDetector)
+        out = self.convert(model, "--input", "1,512", "--runtime", "shim", "--min-segment-macs", "0")
+        generator = torch.Generator().manual_seed(0)
+        calls = [{"chunk": torch.randn([1, 512], generator=generator) * (1 + i % 7)} for i in range(101)]
+        calls[50] = {}
+        found = self.results(out, calls, ("50=reset_states",))
+        original, outputs = torch.jit.load(str(model)), []
+        for i, call in enumerate(calls):
+            if not call:
+                original.reset_states()
+                continue
+            with torch.no_grad():
+                outputs.append(original(call["chunk"]))
+            numpy.testing.assert_allclose(found[f"{i}/"], outputs[-1].numpy(), rtol=0, atol=1e-4)
+        self.assertGreater(float(torch.stack(outputs).std()), 0.01)
+
+    def test_what_a_profile_leaves_to_the_cpu(self):
+        torch.manual_seed(0)
+        model = self.folder / "model.pt"
+        net = torchvision.models.mobilenet_v2(weights=None).eval()
+        torch.jit.trace(net, torch.rand(1, 3, 96, 96)).save(str(model))
+        profile = ROOT / "schemas/profiles/armnn-1.3.json"
+        out = self.convert(model, "--input", "1,3,96,96", "--runtime", "shim", "--device-profile", profile)
+        picture = images(1, 3, 96, 96)
+        name = "x" if "program" in self.index_of(out) else "0"
+        found = self.results(out, [{name: picture}])
+        self.assert_same(net(picture), found["0/" if "0/" in found else "0/0"])
+
+    def index_of(self, path) -> str:
+        with zipfile.ZipFile(path) as archive:
+            return next(archive.read(name).decode() for name in archive.namelist() if name.endswith("nnapi_shim.index"))
 
     def test_default_of_an_argument(self):
         out = self.words(self.script(Words))
