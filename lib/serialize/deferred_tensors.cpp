@@ -1,13 +1,13 @@
 #include "lib/serialize/deferred_tensors.h"
 
 #include <ATen/ATen.h>
-#include <libdeflate.h>
 #include <sys/mman.h>
 
 #include <cstring>
 #include <new>
 #include <utility>
 
+#include "lib/serialize/checksum.h"
 #include "lib/types/constant_tensor.h"
 
 namespace nnapi_convert {
@@ -29,7 +29,7 @@ uint32_t write_to_memory(const DeferredTensors::Write& write, bool releases, voi
   auto* out = static_cast<uint8_t*>(memory);
   uint32_t checksum = 0;
   write(releases, [&](const void* bytes, size_t size) {
-    checksum = libdeflate_crc32(checksum, bytes, size);
+    checksum = add_to_checksum(checksum, bytes, size);
     std::memcpy(out, bytes, size);
     out += size;
   });

@@ -13,6 +13,7 @@
 #include "lib/base/error.h"
 #include "lib/format/buffer_format_v2.h"
 #include "lib/format/package_format.h"
+#include "lib/serialize/checksum.h"
 #include "lib/serialize/rounded_up.h"
 
 namespace nnapi_convert {
@@ -25,7 +26,7 @@ void put_long(int32_t* words, uint64_t value) {
 
 uint32_t checksum_of(const nnapi::Constant& value) {
   uint32_t checksum = 0;
-  value.write_to([&](const void* bytes, size_t size) { checksum = libdeflate_crc32(checksum, bytes, size); });
+  value.write_to([&](const void* bytes, size_t size) { checksum = add_to_checksum(checksum, bytes, size); });
   return checksum;
 }
 

@@ -1,11 +1,10 @@
 #include "lib/serialize/zip_writer.h"
 
-#include <libdeflate.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "lib/base/error.h"
+#include "lib/serialize/checksum.h"
 #include "lib/serialize/rounded_up.h"
 
 namespace nnapi_convert {
@@ -75,7 +74,7 @@ uint32_t ZipWriter::add(const std::string& name, uint64_t bytes, const Write& wr
   uint32_t checksum = 0;
   write_content(record, [&](const nnapi::ByteSink& sink) {
     write([&](const void* data, size_t size) {
-      checksum = libdeflate_crc32(checksum, data, size);
+      checksum = add_to_checksum(checksum, data, size);
       sink(data, size);
     });
   });
