@@ -72,6 +72,30 @@ T combined(Combine combine, T a, T b) {
   return b;
 }
 
+// Writes elements of the same dtype to the index's places. `source` is row-major, of the index's sizes. Where the index
+// is the same along the last axes, as one of rows that was expanded, these are written as wholes.
+bool write_along(Call& call, const Tensor& target, uint32_t axis, const Tensor& index, const Tensor& source) {
+  Tensor rows = index;
+  int64_t length = 1;
+  for (uint32_t i = rows.rank; i-- > axis + 1;) {
+    if (rows.sizes[i] != 1 && (rows.strides[i] != 0 || target.strides[i] != length)) break;
+    length *= rows.sizes[i];
+    rows.sizes[i] = 1;
+  }
+  const size_t bytes = element_bytes(target.dtype), row_bytes = static_cast<size_t>(length) * bytes;
+  uint8_t* to = target.storage->data;
+  const uint8_t* from = source.bytes();
+  return visit_places(call, target, axis, rows, [=](int64_t offset, int64_t number) {
+    uint8_t* place = to + offset * static_cast<int64_t>(bytes);
+    const uint8_t* row = from + static_cast<size_t>(number) * row_bytes;
+    if (length == 1) {
+      copy_element(bytes, row, place);
+    } else {
+      std::memcpy(place, row, row_bytes);
+    }
+  });
+}
+
 // Writes the source's elements (a tensor's of at least the index's sizes, or one number) to the index's places.
 bool scatter_along(Call& call, bool in_place, Combine combine) {
   Tensor *target, *index;
@@ -101,6 +125,10 @@ bool scatter_along(Call& call, bool in_place, Combine combine) {
     }
   }
   if (view.is_none()) return call.context.fail_memory();
+  if (combine == Combine::kWrite) {
+    const Value rows(contiguous(call.context.pool, view.tensor()));
+    return rows.is_none() ? call.context.fail_memory() : write_along(call, *target, axis, *index, rows.tensor());
+  }
   Cursor cursor;
   cursor.start(view.tensor());
   const bool real = is_floating(target->dtype);
@@ -109,11 +137,11 @@ bool scatter_along(Call& call, bool in_place, Combine combine) {
     if (real) {
       double value;
       cursor.read(1, Compute::kDouble, &value);
-      store_double(to, offset, combine == Combine::kWrite ? value : combined(combine, load_double(to, offset), value));
+      store_double(to, offset, combined(combine, load_double(to, offset), value));
     } else {
       uint64_t value;
       cursor.read(1, Compute::kInt, &value);
-      const auto old = static_cast<uint64_t>(combine == Combine::kWrite ? 0 : load_int(to, offset));
+      const auto old = static_cast<uint64_t>(load_int(to, offset));
       const bool compares = combine == Combine::kMost || combine == Combine::kLeast;
       store_int(to, offset,
                 compares ? combined(combine, static_cast<int64_t>(old), static_cast<int64_t>(value))
