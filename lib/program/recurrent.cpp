@@ -168,6 +168,7 @@ bool read_state(Call& call, const Layers& layers, const Tensor& given, int64_t b
 // Runs one direction of one layer over all sequences. `output` is [steps, batch, width], from `column` on.
 void run_direction(Cell cell, const Weights& weights, bool is_backward, const Tensor& input, float* state,
                    float* memory, float* sums, float* output, int64_t width, int64_t column) {
+  if (weights.hidden == 0) return;  // then there may be any number of sequences
   const int64_t steps = input.sizes[0], batch = input.sizes[1];
   for (int64_t i = 0; i < steps; ++i) {
     const int64_t step = is_backward ? steps - 1 - i : i;
@@ -270,7 +271,7 @@ bool run_cell(Call& call, Cell cell) {
   if (__builtin_mul_overflow(hidden, 2 * gate_count(cell), &sum_count)) return call.context.fail_memory();
   const Value sums = floats(call, 1, &sum_count), rows(contiguous(pool, *input));
   if (sums.is_none() || rows.is_none()) return call.context.fail_memory();
-  for (int64_t i = 0; i < batch; ++i) {
+  for (int64_t i = 0; i < batch && hidden > 0; ++i) {
     run_step(
         cell, reader.weights(), rows.tensor().data<float>() + i * inputs, states[0].tensor().data<float>() + i * hidden,
         cell == Cell::kLstm ? states[1].tensor().data<float>() + i * hidden : nullptr, sums.tensor().data<float>());
