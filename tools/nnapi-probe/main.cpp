@@ -9,6 +9,7 @@
 
 #include "lib/shim/devices.h"
 #include "lib/shim/nnapi_library.h"
+#include "tools/nnapi-probe/doctor/doctor.h"
 #include "tools/nnapi-probe/model_report.h"
 #include "tools/nnapi-probe/probe_model.h"
 #include "tools/nnapi-probe/profile_json.h"
@@ -28,6 +29,7 @@ Examples:
   nnapi-probe --folder profiles           the profiles of all devices, as profiles/NAME.json
   nnapi-probe --model out.pt              which operation of a model (--runtime shim) each device takes
   nnapi-probe --trial out.pt --cache DIR  runs the samples of a model, and keeps which device gave the right results
+  nnapi-probe --doctor out.pt             which operation of a model is wrong on which device, and rules to convert by
 
 Options:
   --device NAME            ask this device only
@@ -46,6 +48,17 @@ Options:
   --driver-rules FILE      with --model and --trial, the drivers known to be wrong, instead of the library's own rules
                            (schemas/driver_rules.schema.json)
   --driver-rules-text JSON the same, not in a file
+  --doctor OUT             a file with samples: examine the devices operation by operation
+  --folder DIR             with --doctor, a folder for its results: doctor.json, NAME.profile.json for --device-profile of
+                           nnapi-convert, driver_rules.json. A doctor that was ended goes on there
+  --all                    with --doctor, examine the operations of devices that are right, too
+  --json FILE              with --doctor, write the results here (schemas/doctor.schema.json)
+  --profile                with --doctor, measure times only
+  --trace FILE             with --doctor, write the times in Chrome's trace format
+  --limit SECONDS          with --doctor, of one trial; 30 if not given
+  --runs N                 with --doctor, how often each operation runs for its time; 5 if not given
+  --reference NAME         with --doctor, the device that computes the expected values, instead of nnapi-reference
+  --reference-library FILE with --doctor, another NNAPI that computes them
   --list                   list the devices
   --help                   this text
 
@@ -56,7 +69,10 @@ struct Arguments {
   std::string device, output, folder, model, library, trial, cache, rules, rules_file;
   int device_kind = 0, preference = 0, variant = 0;
   std::vector<std::vector<int64_t>> shapes;
+  std::string doctor, json, trace, reference, reference_library;
+  int limit_seconds = 30, runs = 5;
   bool is_support_library = false, lists = false, prints_answers = false;
+  bool examines_all = false, only_times = false;
 };
 
 enum ExitCode { kDone = 0, kNotAsked = 1, kWrongUsage = 2, kBadFile = 3 };
@@ -79,6 +95,14 @@ bool parse_shape(const char* text, std::vector<int64_t>* shape) {
   }
 }
 
+int check_doctor(const Arguments& arguments) {
+  if (arguments.limit_seconds < 1 || arguments.limit_seconds > 86400) {
+    return complain(kWrongUsage, "--limit: 1 to 86400 seconds needed");
+  }
+  if (arguments.runs < 1 || arguments.runs > 1000) return complain(kWrongUsage, "--runs: 1 to 1000 needed");
+  return -1;
+}
+
 // Returns the exit code for the program, or -1 to go on.
 int parse(int argc, char** argv, Arguments* arguments) {
   static const option kOptions[] = {{"device", 1, nullptr, 'd'},
@@ -98,6 +122,15 @@ int parse(int argc, char** argv, Arguments* arguments) {
                                     {"variant", 1, nullptr, 'V'},
                                     {"driver-rules", 1, nullptr, 'r'},
                                     {"driver-rules-text", 1, nullptr, 'R'},
+                                    {"doctor", 1, nullptr, 'D'},
+                                    {"all", 0, nullptr, 'A'},
+                                    {"json", 1, nullptr, 'j'},
+                                    {"profile", 0, nullptr, 'T'},
+                                    {"trace", 1, nullptr, 'C'},
+                                    {"limit", 1, nullptr, 'S'},
+                                    {"runs", 1, nullptr, 'N'},
+                                    {"reference", 1, nullptr, 'E'},
+                                    {"reference-library", 1, nullptr, 'B'},
                                     {nullptr, 0, nullptr, 0}};
   for (int code = 0; (code = getopt_long(argc, argv, "h", kOptions, nullptr)) != -1;) {
     if (code == 'd') arguments->device = optarg;
@@ -115,6 +148,15 @@ int parse(int argc, char** argv, Arguments* arguments) {
     if (code == 'k') arguments->device_kind = std::atoi(optarg);
     if (code == 'P') arguments->preference = std::atoi(optarg);
     if (code == 'V') arguments->variant = std::max(0, std::atoi(optarg));
+    if (code == 'D') arguments->doctor = optarg;
+    if (code == 'A') arguments->examines_all = true;
+    if (code == 'j') arguments->json = optarg;
+    if (code == 'T') arguments->only_times = true;
+    if (code == 'C') arguments->trace = optarg;
+    if (code == 'S') arguments->limit_seconds = std::atoi(optarg);
+    if (code == 'N') arguments->runs = std::atoi(optarg);
+    if (code == 'E') arguments->reference = optarg;
+    if (code == 'B') arguments->reference_library = optarg;
     if (code == '?') return complain(kWrongUsage, "see nnapi-probe --help");
     if (code == 'h') {
       std::fputs(kUsage, stdout);
@@ -132,6 +174,7 @@ int parse(int argc, char** argv, Arguments* arguments) {
     return complain(kWrongUsage, "--trial and --cache need each other");
   }
   if (!arguments->trial.empty()) return -1;
+  if (!arguments->doctor.empty()) return check_doctor(*arguments);
   const bool has_device = !arguments->device.empty();
   if (!has_device && (arguments->prints_answers || !arguments->output.empty())) {
     return complain(kWrongUsage, "--output and --answers are of one device; name it by --device, see --list");
@@ -176,16 +219,9 @@ void print_answers(const std::vector<AnsweredGrid>& grids) {
   }
 }
 
-// Writes a file whole or not at all: writes it beside its place, then renames it.
 int write_text(const std::string& path, const std::string& text) {
-  const std::string beside = path + ".new";
-  std::FILE* file = std::fopen(beside.c_str(), "wb");
-  bool is_good = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  if (file != nullptr && std::fclose(file) != 0) is_good = false;
-  if (is_good && std::rename(beside.c_str(), path.c_str()) == 0) return kDone;
-  const std::string reason = std::strerror(errno);
-  if (file != nullptr) std::remove(beside.c_str());
-  return complain(kBadFile, "can't write " + path + ": " + reason);
+  const std::string problem = nnapi_doctor::write_text(path, text);
+  return problem.empty() ? kDone : complain(kBadFile, problem);
 }
 
 int print_text(const std::string& text) {
@@ -251,7 +287,31 @@ int run_trial(const Arguments& arguments, nnapi_shim_options options) {
   return complain(is_file ? kBadFile : kNotAsked, error.message);
 }
 
+int run_doctor(const Arguments& arguments) {
+  nnapi_doctor::DoctorRequest request;
+  request.path = arguments.doctor;
+  request.variant = static_cast<uint32_t>(arguments.variant);
+  request.json = arguments.json;
+  request.trace = arguments.trace;
+  nnapi_doctor::DoctorOptions& options = request.options;
+  options.library = {arguments.library, arguments.is_support_library};
+  options.reference_library = arguments.reference_library;
+  options.device = arguments.device;
+  options.reference = arguments.reference;
+  options.folder = arguments.folder;
+  options.examines_all = arguments.examines_all;
+  options.only_times = arguments.only_times;
+  options.limit_ns = static_cast<uint64_t>(arguments.limit_seconds) * 1000000000;
+  options.runs = static_cast<uint32_t>(arguments.runs);
+  nnapi_shim_error error{};
+  const int status = nnapi_doctor::run_doctor(request, &error);
+  if (status == NNAPI_SHIM_OK) return kDone;
+  return complain(status == NNAPI_SHIM_UNAVAILABLE ? kNotAsked : kBadFile, error.message);
+}
+
 int run(const Arguments& arguments) {
+  // Loads no NNAPI in this process: its children do.
+  if (!arguments.doctor.empty()) return run_doctor(arguments);
   nnapi_shim_options options{};
   options.struct_bytes = sizeof(options);
   options.library = arguments.library.empty() ? nullptr : arguments.library.c_str();

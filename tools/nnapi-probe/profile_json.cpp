@@ -1,36 +1,15 @@
-// Writes JSON without a library: apps' toolchains build this program from the shim's emitted sources, which have no
-// dependencies. The program writes only names, numbers and texts of drivers.
 #include "tools/nnapi-probe/profile_json.h"
 
 #include <algorithm>
-#include <cstdio>
+#include "tools/nnapi-probe/doctor/json_text.h"
 
 namespace nnapi_probe {
 namespace {
 
+using nnapi_doctor::joined;
+using nnapi_doctor::quoted;
+
 using nnapi_convert::name_of;
-
-std::string quoted(const std::string& text) {
-  std::string result = "\"";
-  for (const char character : text) {
-    if (character == '"' || character == '\\') {
-      result += {'\\', character};
-    } else if (static_cast<unsigned char>(character) < 0x20) {
-      char code[8];
-      std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned>(character));
-      result += code;
-    } else {
-      result += character;
-    }
-  }
-  return result + "\"";
-}
-
-std::string joined(const std::vector<std::string>& items) {
-  std::string text;
-  for (const std::string& item : items) text += (text.empty() ? "" : ", ") + item;
-  return text;
-}
 
 template <typename Items, typename Text>
 std::string list(const Items& items, const Text& text) {

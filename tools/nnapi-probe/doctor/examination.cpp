@@ -1,0 +1,478 @@
+#include "tools/nnapi-probe/doctor/examination.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "lib/format/crc32.h"
+#include "lib/format/nnapi_codes.h"
+#include "lib/shim/devices.h"
+#include "tools/nnapi-probe/doctor/facts.h"
+#include "tools/nnapi-probe/doctor/json_text.h"
+
+namespace nnapi_doctor {
+namespace {
+
+constexpr int32_t kCpuType = 2;  // ANEURALNETWORKS_DEVICE_CPU
+
+size_t count_most_operations(const Patient& patient) {
+  size_t most = 0;
+  for (const Part& part : patient.parts) most = std::max(most, part.main().operations.size());
+  return most;
+}
+
+bool is_dead(int32_t nnapi_code) {
+  return nnapi_code == static_cast<int32_t>(nnapi_convert::ResultCode::DEAD_OBJECT);
+}
+
+TrialResult result_of(TaskEnd end, const std::string& how, const Request& request, const Answer& answer) {
+  TrialResult result;
+  if (end != TaskEnd::kDone) {
+    result.finding = end == TaskEnd::kHung ? Finding::kHang : Finding::kCrash;
+    result.message = end == TaskEnd::kHung ? "no answer within the limit" : "the process ended with " + how;
+    return result;
+  }
+  result.nnapi_code = answer.nnapi_code;
+  result.message.assign(answer.message, ::strnlen(answer.message, sizeof answer.message));
+  result.worst = answer.worst;
+  result.worst_operand = answer.worst_operand;
+  result.median_ns = answer.median_ns;
+  const bool is_whole = request.task == Task::kWhole;
+  if (answer.status == NNAPI_SHIM_OK) {
+    const bool is_wrong = is_whole ? answer.is_wrong_by_sample : answer.worst.is_wrong;
+    const bool is_half = request.compares_rounded && is_wrong && answer.is_half_precision;
+    const bool is_known = is_whole || answer.worst.elements > 0;
+    result.finding = !is_known  ? Finding::kUnknown
+                     : is_half  ? Finding::kHalf
+                     : is_wrong ? Finding::kWrong
+                                : Finding::kRight;
+  } else if (answer.status == NNAPI_SHIM_BAD_ARGUMENT) {
+    result.finding = Finding::kUnknown;
+  } else if (answer.status == NNAPI_SHIM_REFUSED && answer.nnapi_code == 0) {
+    result.finding = Finding::kNotTaken;
+  } else {
+    result.finding = is_dead(answer.nnapi_code) ? Finding::kCrash : Finding::kError;
+  }
+  return result;
+}
+
+const char* task_name(Task task) {
+  static const char* const kNames[] = {"devices", "support", "whole", "cut", "reference", "rounded"};
+  return kNames[static_cast<size_t>(task)];
+}
+
+}  // namespace
+
+Examination::Examination(const DoctorOptions& options, Patient& patient)
+    : options_(options), patient_(patient), most_operations_(count_most_operations(patient)) {
+  const auto make = [&](const LibraryChoice& library, std::unique_ptr<Laboratory>* laboratory) {
+    *laboratory = std::make_unique<Laboratory>(patient_, library);
+    Laboratory* const works = laboratory->get();
+    const size_t most = most_operations_;
+    const std::string log = options_.folder.empty() ? "" : options_.folder + "/doctor.log";
+    return std::make_unique<Worker>([works, most](uint8_t* shared) { works->work(TaskBytes(shared, most)); },
+                                    TaskBytes::size(most), options_.limit_ns, log);
+  };
+  worker_ = make(options_.library, &laboratory_);
+  LibraryChoice reference = options_.library;
+  if (!options_.reference_library.empty()) reference = {options_.reference_library, false};
+  reference_worker_ = make(reference, &reference_laboratory_);
+}
+
+TaskEnd Examination::run_on(Worker& worker, const Request& request, const Operations& operations) {
+  if (worker.shared() == nullptr) return TaskEnd::kNotStarted;
+  const TaskBytes bytes(worker.shared(), most_operations_);
+  const auto fill = [&] {
+    bytes.request() = request;
+    bytes.request().operation_count = static_cast<uint32_t>(operations.size());
+    std::copy(operations.begin(), operations.end(), bytes.operations());
+  };
+  fill();
+  TaskEnd end = worker.run();
+  if (end != TaskEnd::kCrashed || worker.tasks_before() == 0) return end;
+  // An earlier task may have done the harm: this one is tried once more, alone.
+  fill();
+  return worker.run();
+}
+
+std::string Examination::key_of(const Subject& subject, Task task, size_t part, uint32_t sample,
+                                const Operations& operations) const {
+  char text[160];
+  std::snprintf(text, sizeof text, " part %zu sample %u %s %zu operations %u to %u (%08x)%s%s", part, sample,
+                task_name(task), operations.size(), operations.empty() ? 0 : operations.front(),
+                operations.empty() ? 0 : operations.back(),
+                nnapi_convert::crc32(operations.data(), operations.size() * sizeof(uint32_t)), copies_ ? " copied" : "",
+                is_half_ ? " half" : "");
+  return subject.key + text;
+}
+
+TrialResult Examination::run(const Subject& subject, Task task, size_t part, uint32_t sample,
+                             const Operations& operations) {
+  TrialResult result;
+  const std::string key = key_of(subject, task, part, sample, operations);
+  ++trials_;
+  if (journal_.find(key, &result)) return result;
+  Request request{};
+  request.task = task;
+  request.part = static_cast<uint32_t>(part);
+  request.sample = sample;
+  request.device = subject.number;
+  // Only what is examined with others may run in part on another device.
+  request.other = task == Task::kCut && operations.size() == 1 ? kNnapisChoice : subject.other;
+  request.runs = operations.size() == 1 || task == Task::kWhole ? options_.runs : 1;
+  request.copies = copies_;
+  request.is_half = is_half_;
+  journal_.begin(key);
+  const TaskEnd end = run_on(*worker_, request, operations);
+  result = result_of(end, worker_->how(), request, TaskBytes(worker_->shared(), most_operations_).answer());
+  journal_.end(key, result);
+  return result;
+}
+
+TrialResult Examination::cut(const Subject& subject, size_t part, const Operations& operations) {
+  return run(subject, Task::kCut, part, static_cast<uint32_t>(patient_.parts[part].chosen), operations);
+}
+
+std::string Examination::list_devices(Report* report) {
+  Request request{};
+  request.task = Task::kDevices;
+  const TaskEnd end = run_on(*worker_, request, {});
+  if (end == TaskEnd::kHung) return "NNAPI does not answer when it is asked for its devices";
+  if (end != TaskEnd::kDone) return "the process ended when NNAPI was loaded: " + worker_->how();
+  const Answer& answer = TaskBytes(worker_->shared(), most_operations_).answer();
+  if (answer.status != NNAPI_SHIM_OK) return answer.message;
+  report->feature_level = answer.feature_level;
+  devices_.assign(answer.devices, answer.devices + std::min(answer.device_count, kMostDevices));
+  for (const Part& part : patient_.parts) {
+    const uint32_t needed = part.views[0].feature_level;
+    if (needed <= answer.feature_level) continue;
+    return "the file needs NNAPI feature level " + std::to_string(needed) + ", this device has level " +
+           std::to_string(answer.feature_level) + "; convert it with --feature-level " +
+           std::to_string(answer.feature_level);
+  }
+  return "";
+}
+
+// NNAPI's own CPU, or another device of the kind CPU.
+std::string Examination::choose_reference(Report* report) {
+  std::vector<DeviceNote> devices = devices_;
+  if (!options_.reference_library.empty()) {
+    Request request{};
+    request.task = Task::kDevices;
+    if (run_on(*reference_worker_, request, {}) != TaskEnd::kDone) return "the reference's library can't be loaded";
+    const Answer& answer = TaskBytes(reference_worker_->shared(), most_operations_).answer();
+    if (answer.status != NNAPI_SHIM_OK) return answer.message;
+    devices.assign(answer.devices, answer.devices + std::min(answer.device_count, kMostDevices));
+  }
+  const auto choose = [&](const std::string& name, bool any_cpu) {
+    for (size_t i = 0; i < devices.size() && reference_ == kNnapisChoice; ++i) {
+      if (name == devices[i].name || (any_cpu && devices[i].type == kCpuType)) reference_ = static_cast<int32_t>(i);
+    }
+  };
+  if (!options_.reference.empty()) {
+    choose(options_.reference, false);
+    if (reference_ == kNnapisChoice) return "there is no device " + options_.reference + " for the expected values";
+  }
+  choose(nnapi_shim::kReferenceDevice, false);
+  choose("", true);
+  if (reference_ != kNnapisChoice) report->reference = devices[static_cast<size_t>(reference_)].name;
+  return "";
+}
+
+void Examination::compute_reference(size_t number, Report* report) {
+  const Part& part = patient_.parts[number];
+  Request request{};
+  request.task = Task::kReference;
+  request.part = static_cast<uint32_t>(number);
+  request.device = reference_;
+  request.other = kNnapisChoice;
+  request.runs = 1;
+  request.copies = true;
+  std::string& unknown = report->unknown[number];
+  size_t failed = 0;
+  for (uint32_t i = 0; i < part.main().operations.size(); ++i) {
+    const TaskEnd end = run_on(*reference_worker_, request, {i});
+    const Answer& answer = TaskBytes(reference_worker_->shared(), most_operations_).answer();
+    if (end == TaskEnd::kDone && answer.status == NNAPI_SHIM_OK) continue;
+    if (++failed > 1) continue;
+    const std::string how = end == TaskEnd::kDone   ? std::string(answer.message)
+                            : end == TaskEnd::kHung ? "it does not answer"
+                                                    : "its process ended with " + reference_worker_->how();
+    unknown = "operation " + std::to_string(i) + " has no expected value: " + how;
+  }
+  std::string& disagrees = report->disagree[number];
+  disagrees.clear();
+  const nnapi_shim::Sample& sample = part.samples[part.chosen];
+  const std::vector<uint32_t>& outputs = part.main().output_operands;
+  for (uint32_t i = 0; i < outputs.size() && disagrees.empty(); ++i) {
+    if (part.places[outputs[i]] == kNoPlace || !patient_.store.is_known(part, outputs[i])) continue;
+    nnapi_shim_error error{};
+    const int status = nnapi_shim::compare_output(sample.outputs[i], sample.output_tensors[i], i,
+                                                  patient_.store.at(part, outputs[i]), &error);
+    if (status != NNAPI_SHIM_OK) disagrees = error.message;
+  }
+}
+
+// Goes on with the values of another sample. Returns false if that has other sizes.
+bool Examination::select_sample(size_t number, size_t sample, Report* report) {
+  Part& part = patient_.parts[number];
+  if (part.chosen == sample) return true;
+  if (part.samples[sample].sizes != part.samples[0].sizes) return false;
+  patient_.store.choose_sample(&part, sample);
+  compute_reference(number, report);
+  return true;
+}
+
+void Examination::ask_support(const Subject& subject, size_t number, PartReport* report) {
+  Request request{};
+  request.task = Task::kSupport;
+  request.part = static_cast<uint32_t>(number);
+  request.device = subject.number;
+  request.other = kNnapisChoice;
+  request.copies = copies_;
+  const TaskEnd end = run_on(*worker_, request, {});
+  const TaskBytes bytes(worker_->shared(), most_operations_);
+  if (end != TaskEnd::kDone || bytes.answer().status != NNAPI_SHIM_OK) return;
+  report->any_taken = false;
+  for (size_t i = 0; i < report->operations.size(); ++i) {
+    report->operations[i].is_taken = bytes.flags()[i] != 0;
+    report->any_taken = report->any_taken || bytes.flags()[i] != 0;
+  }
+}
+
+void Examination::run_whole(const Subject& subject, size_t number, PartReport* report) {
+  const Part& part = patient_.parts[number];
+  const auto run_samples = [&] {
+    std::vector<TrialResult> results;
+    for (uint32_t i = 0; i < part.samples.size(); ++i) {
+      results.push_back(run(subject, Task::kWhole, number, i, {}));
+      if (is_fault(results.back().finding)) break;
+    }
+    return results;
+  };
+  report->whole = run_samples();
+  if (report->is_right() || copies_ || part.weights.fd < 0) return;
+  // Drivers may not be able to map the weights' file: the shim then gives them a copy.
+  copies_ = true;
+  std::vector<TrialResult> copied = run_samples();
+  report->copies_weights = !is_fault(copied.back().finding);
+  if (report->copies_weights) report->whole = std::move(copied);
+}
+
+void Examination::try_alone(const Subject& subject, size_t number, PartReport* report) {
+  for (uint32_t i = 0; i < report->operations.size(); ++i) {
+    OperationReport& operation = report->operations[i];
+    if (!operation.is_taken) {
+      operation.alone.finding = Finding::kNotTaken;
+      continue;
+    }
+    operation.alone = cut(subject, number, {i});
+    if (operation.alone.finding == Finding::kNotTaken) operation.is_taken = false;
+    if (operation.alone.finding == Finding::kWrong) explain_by_half(subject, number, i, report);
+  }
+}
+
+// Has the reference compute the operation of rounded numbers, and asks whether the device is as near to these.
+void Examination::explain_by_half(const Subject& subject, size_t number, uint32_t operation, PartReport* report) {
+  const TrialResult& wrong = report->operations[operation].alone;
+  if (wrong.worst.is_quantised || wrong.worst.not_a_number > 0) return;
+  Request request{};
+  request.task = Task::kRounded;
+  request.part = static_cast<uint32_t>(number);
+  request.device = reference_;
+  request.other = kNnapisChoice;
+  request.runs = 1;
+  request.copies = true;
+  const TaskEnd rounded = run_on(*reference_worker_, request, {operation});
+  if (rounded != TaskEnd::kDone || TaskBytes(reference_worker_->shared(), most_operations_).answer().status != NNAPI_SHIM_OK) {
+    return;
+  }
+  request.task = Task::kCut;
+  request.device = subject.number;
+  request.copies = copies_;
+  request.compares_rounded = true;
+  const TaskEnd end = run_on(*worker_, request, {operation});
+  const Answer& answer = TaskBytes(worker_->shared(), most_operations_).answer();
+  if (end != TaskEnd::kDone || answer.status != NNAPI_SHIM_OK || !answer.is_half_precision) return;
+  report->operations[operation].alone.finding = Finding::kHalf;
+}
+
+Examination::Operations Examination::not_faulty(const PartReport& report, bool with_not_taken) const {
+  Operations operations;
+  for (uint32_t i = 0; i < report.operations.size(); ++i) {
+    const OperationReport& operation = report.operations[i];
+    if (!operation.is_faulty() && (with_not_taken || operation.is_taken)) operations.push_back(i);
+  }
+  return operations;
+}
+
+// Returns the number of the operation with which the results become wrong. All `operations` together are wrong; none of
+// them is right.
+uint32_t Examination::bisect(const Subject& subject, size_t number, const Operations& operations, TrialResult* found,
+                             PartReport* report) {
+  size_t right = 0, wrong = operations.size();
+  const uint32_t before = trials_;
+  while (wrong - right > 1) {
+    const size_t middle = right + (wrong - right) / 2;
+    const TrialResult result =
+        cut(subject, number, {operations.begin(), operations.begin() + static_cast<std::ptrdiff_t>(middle)});
+    if (is_fault(result.finding)) {
+      wrong = middle;
+      *found = result;
+    } else {
+      right = middle;
+    }
+  }
+  if (report->bisection_trials == 0) report->bisection_trials = 1 + trials_ - before;
+  return operations[wrong - 1];
+}
+
+std::string Examination::name_neighbours(size_t number, const Operations& producers) const {
+  std::vector<std::string> names;
+  for (const uint32_t producer : producers) {
+    const int32_t code = patient_.parts[number].main().operations[producer].code;
+    const std::string name = quoted(nnapi_convert::name_of(static_cast<nnapi_convert::OperationCode>(code)));
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return "[" + joined(names) + "]";
+}
+
+// Looks for what has to stand before the operation, so that it is wrong: one of the operations whose results it reads.
+void Examination::find_neighbours(const Subject& subject, size_t number, uint32_t operation, PartReport* report) {
+  OperationReport& wrong = report->operations[operation];
+  const auto is_wrong_after = [&](Operations producers) {
+    producers.push_back(operation);
+    std::sort(producers.begin(), producers.end());
+    const TrialResult result = cut(subject, number, producers);
+    if (!is_fault(result.finding)) return false;
+    wrong.in_place = result;
+    return true;
+  };
+  Operations producers;
+  for (const uint32_t producer : patient_.parts[number].cutter->producers_of(operation)) {
+    if (!report->operations[producer].is_faulty()) producers.push_back(producer);
+  }
+  if (producers.empty() || !is_wrong_after(producers)) return;
+  if (producers.size() > 1) {
+    for (const uint32_t producer : producers) {
+      if (!is_wrong_after({producer})) continue;
+      producers = {producer};
+      break;
+    }
+  }
+  wrong.after = name_neighbours(number, producers);
+}
+
+// Tries the operations that are like this one, each after those that it reads from.
+void Examination::try_alike(const Subject& subject, size_t number, uint32_t operation, PartReport* report) {
+  const Part& part = patient_.parts[number];
+  const int32_t code = part.main().operations[operation].code;
+  for (uint32_t i = 0; i < report->operations.size(); ++i) {
+    OperationReport& other = report->operations[i];
+    if (i == operation || part.main().operations[i].code != code || other.is_faulty() || !other.is_taken) continue;
+    Operations together = part.cutter->producers_of(i);
+    if (together.empty()) continue;
+    together.push_back(i);
+    const TrialResult result = cut(subject, number, together);
+    if (!is_fault(result.finding)) {
+      other.is_right_after = result.finding == Finding::kRight;
+      continue;
+    }
+    other.in_place = result;
+    find_neighbours(subject, number, i, report);
+  }
+}
+
+void Examination::try_in_place(const Subject& subject, size_t number, PartReport* report) {
+  // Operations that the device does not take run on the other device, if there is one.
+  const bool with_not_taken = subject.other != kNnapisChoice || subject.number == kNnapisChoice;
+  for (;;) {
+    const Operations operations = not_faulty(*report, with_not_taken);
+    if (operations.empty()) return;
+    report->rest = cut(subject, number, operations);
+    if (!is_fault(report->rest.finding)) return;
+    TrialResult found = report->rest;
+    const uint32_t operation = bisect(subject, number, operations, &found, report);
+    report->operations[operation].in_place = found;
+    find_neighbours(subject, number, operation, report);
+    if (!report->operations[operation].after.empty()) try_alike(subject, number, operation, report);
+  }
+}
+
+void Examination::examine_part(const Subject& subject, size_t number, Report* report) {
+  const Part& part = patient_.parts[number];
+  PartReport& found = subject.report->parts[number];
+  found.operations.resize(part.main().operations.size());
+  copies_ = false;
+  is_half_ = false;
+  trials_ = 0;
+  ask_support(subject, number, &found);
+  if (!found.any_taken) return;
+  run_whole(subject, number, &found);
+  const bool is_right = found.is_right();
+  if (is_right && !options_.examines_all && !options_.only_times) return;
+  copies_ = true;  // models of some operations do not show whether a driver can map the weights' file
+  if (!is_right && !options_.only_times) {
+    const size_t failed = found.whole.size() - 1;
+    if (select_sample(number, failed, report)) found.sample = static_cast<uint32_t>(failed);
+  }
+  found.was_examined = true;
+  try_alone(subject, number, &found);
+  is_half_ = std::any_of(found.operations.begin(), found.operations.end(),
+                         [](const OperationReport& each) { return each.alone.finding == Finding::kHalf; });
+  if (!is_right && !options_.only_times) try_in_place(subject, number, &found);
+  patient_.store.release();
+}
+
+std::string Examination::examine(Report* report) {
+  std::string problem = list_devices(report);
+  if (problem.empty()) problem = choose_reference(report);
+  if (!problem.empty()) return problem;
+  report->disagree.resize(patient_.parts.size());
+  report->unknown.resize(patient_.parts.size());
+
+  const bool is_here = options_.reference_library.empty();
+  std::vector<int32_t> numbers;
+  for (size_t i = 0; i < devices_.size(); ++i) {
+    const bool is_reference = is_here && static_cast<int32_t>(i) == reference_;
+    const bool is_asked = options_.device.empty() ? !is_reference : options_.device == devices_[i].name;
+    if (is_asked) numbers.push_back(static_cast<int32_t>(i));
+  }
+  if (numbers.empty() && !options_.device.empty()) {
+    std::string names;
+    for (const DeviceNote& device : devices_) names += (names.empty() ? "" : ", ") + std::string(device.name);
+    return "there is no device " + options_.device + ", but " + (names.empty() ? "none that can be named" : names);
+  }
+  // Where devices can't be chosen, or only the reference is there, it is examined itself.
+  if (numbers.empty()) numbers.push_back(devices_.empty() ? kNnapisChoice : reference_);
+
+  std::string subject_text = patient_.id + " " + options_.library.path + " " + options_.reference_library;
+  for (const DeviceNote& device : devices_) subject_text += std::string(" ") + device.name + " " + device.version;
+  problem = journal_.open(options_.folder, subject_text);
+  if (!problem.empty()) return problem;
+  for (size_t i = 0; i < patient_.parts.size(); ++i) compute_reference(i, report);
+
+  report->devices.resize(numbers.size());
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    DeviceReport& device = report->devices[i];
+    if (numbers[i] != kNnapisChoice) {
+      const DeviceNote& note = devices_[static_cast<size_t>(numbers[i])];
+      device = {note.name, note.version, note.type, note.feature_level, {}};
+    } else {
+      device.feature_level = report->feature_level;
+    }
+    device.parts.resize(patient_.parts.size());
+    const int32_t other = is_here && numbers[i] != reference_ && numbers[i] != kNnapisChoice ? reference_ : kNnapisChoice;
+    const Subject subject = {numbers[i], other, device.name + " " + device.version, &device};
+    for (size_t part = 0; part < patient_.parts.size(); ++part) {
+      select_sample(part, 0, report);
+      examine_part(subject, part, report);
+    }
+  }
+  worker_->stop();
+  reference_worker_->stop();
+  journal_.finish();
+  return "";
+}
+
+}  // namespace nnapi_doctor

@@ -1,0 +1,76 @@
+// Examines devices: makes the trials, one after the other, and says what follows from each.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tools/nnapi-probe/doctor/findings.h"
+#include "tools/nnapi-probe/doctor/trial_journal.h"
+#include "tools/nnapi-probe/doctor/worker.h"
+
+namespace nnapi_doctor {
+
+struct DoctorOptions {
+  LibraryChoice library;
+  std::string reference_library;  // computes the expected values; empty: the library
+  std::string device, reference;  // names; empty: all devices, the device that is fit to be the reference
+  std::string folder;             // for the journal and what drivers print; empty: none
+  bool examines_all = false;      // operations of devices that are right, too
+  bool only_times = false;
+  uint64_t limit_ns = 30000000000;  // of one trial
+  uint32_t runs = 5;                // for the times
+};
+
+class Examination {
+ public:
+  // Both have to outlive this object.
+  Examination(const DoctorOptions& options, Patient& patient);
+
+  // Returns an empty text, or why devices can't be examined.
+  std::string examine(Report* report);
+
+ private:
+  struct Subject {  // a device
+    int32_t number, other;
+    std::string key;  // in the journal
+    DeviceReport* report;
+  };
+  using Operations = std::vector<uint32_t>;
+
+  std::string list_devices(Report* report);
+  std::string choose_reference(Report* report);
+  void compute_reference(size_t part, Report* report);
+  bool select_sample(size_t part, size_t sample, Report* report);
+  void examine_part(const Subject& subject, size_t part, Report* report);
+  void ask_support(const Subject& subject, size_t part, PartReport* report);
+  void run_whole(const Subject& subject, size_t part, PartReport* report);
+  void try_alone(const Subject& subject, size_t part, PartReport* report);
+  void explain_by_half(const Subject& subject, size_t part, uint32_t operation, PartReport* report);
+  void try_in_place(const Subject& subject, size_t part, PartReport* report);
+  uint32_t bisect(const Subject& subject, size_t part, const Operations& operations, TrialResult* found,
+                  PartReport* report);
+  void find_neighbours(const Subject& subject, size_t part, uint32_t operation, PartReport* report);
+  void try_alike(const Subject& subject, size_t part, uint32_t operation, PartReport* report);
+  std::string name_neighbours(size_t part, const Operations& producers) const;
+  Operations not_faulty(const PartReport& report, bool with_not_taken) const;
+
+  TrialResult run(const Subject& subject, Task task, size_t part, uint32_t sample, const Operations& operations);
+  TrialResult cut(const Subject& subject, size_t part, const Operations& operations);
+  TaskEnd run_on(Worker& worker, const Request& request, const Operations& operations);
+  std::string key_of(const Subject& subject, Task task, size_t part, uint32_t sample,
+                     const Operations& operations) const;
+
+  const DoctorOptions& options_;
+  Patient& patient_;
+  size_t most_operations_ = 0;
+  std::unique_ptr<Laboratory> laboratory_, reference_laboratory_;  // work in the children
+  std::unique_ptr<Worker> worker_, reference_worker_;
+  TrialJournal journal_;
+  int32_t reference_ = kNnapisChoice;
+  std::vector<DeviceNote> devices_;
+  bool copies_ = false, is_half_ = false;  // of the device that is examined
+  uint32_t trials_ = 0;                    // with compilations, of the device that is examined
+};
+
+}  // namespace nnapi_doctor

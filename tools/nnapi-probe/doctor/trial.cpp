@@ -1,0 +1,255 @@
+#include "tools/nnapi-probe/doctor/trial.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "lib/format/float16.h"
+#include "lib/format/nnapi_codes.h"
+#include "lib/shim/buffer_views.h"
+#include "lib/shim/failure.h"
+#include "lib/shim/monotonic_clock.h"
+#include "tools/nnapi-probe/doctor/facts.h"
+
+namespace nnapi_doctor {
+namespace {
+
+using nnapi_convert::OperandCode;
+using nnapi_shim::CompiledModel;
+using nnapi_shim::ModelView;
+
+constexpr uint64_t kMostTimedNs = 200000000;  // runs for times end then
+
+bool is_float32(int32_t type) {
+  return type == static_cast<int32_t>(OperandCode::TENSOR_FLOAT32);
+}
+
+size_t bytes_of(const nnapi_shim::OperandView& operand) {
+  uint64_t bytes = 0;
+  nnapi_shim::operand_bytes(operand, &bytes);
+  return static_cast<size_t>(bytes);
+}
+
+// Runs the model so often that the median of the times says something, and returns the first failure.
+int run_timed(CompiledModel& model, const nnapi_shim::RunBuffers& buffers, uint32_t runs, Answer* answer,
+              nnapi_shim_error* error) {
+  std::vector<uint64_t> times;
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < std::max<uint32_t>(runs, 1) && (i == 0 || sum < kMostTimedNs); ++i) {
+    nnapi_shim::DeviceTimes on_device;
+    const uint64_t begin = nnapi_shim::now_ns();
+    if (const int status = model.run(buffers, &on_device, error)) return status;
+    times.push_back(nnapi_shim::now_ns() - begin);
+    if (i > 0) sum += times.back();
+  }
+  // The first run is slower than the others.
+  if (times.size() > 1) times.erase(times.begin());
+  std::sort(times.begin(), times.end());
+  answer->median_ns = times[times.size() / 2];
+  return NNAPI_SHIM_OK;
+}
+
+void round_all(float* numbers, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    numbers[i] = nnapi_convert::float_of_float16(nnapi_convert::float16_bits(numbers[i]));
+  }
+}
+
+std::vector<uint8_t> rounded_copy(const void* bytes, size_t count) {
+  std::vector<uint8_t> copy(static_cast<const uint8_t*>(bytes), static_cast<const uint8_t*>(bytes) + count);
+  // A vector's memory is aligned for floats.
+  round_all(reinterpret_cast<float*>(copy.data()), count / sizeof(float));
+  return copy;
+}
+
+// Puts rounded copies in the place of float weights. They have to live as long as the model.
+void round_weights(const Part& part, ModelView* view, std::vector<std::vector<uint8_t>>* copies) {
+  nnapi_shim::SubgraphView& main = view->models[0];
+  for (nnapi_shim::ValueView& value : main.values) {
+    if (!is_float32(main.operands[value.operand].type)) continue;
+    const void* data = nullptr;
+    if (value.source == nnapi_shim::format::ValueSource::kImmediate) data = value.data;
+    if (value.source == nnapi_shim::format::ValueSource::kWeight) data = part.weights.data + value.offset;
+    if (data == nullptr) continue;
+    copies->push_back(rounded_copy(data, static_cast<size_t>(value.length)));
+    value.source = nnapi_shim::format::ValueSource::kImmediate;
+    value.data = copies->back().data();
+  }
+}
+
+}  // namespace
+
+Laboratory::Laboratory(const Patient& patient, LibraryChoice library)
+    : patient_(patient), choice_(std::move(library)) {
+  options_.replaces_rules = true;  // drivers that are known to be wrong are examined, too
+}
+
+int Laboratory::start(nnapi_shim_error* error) {
+  if (library_ != nullptr) return NNAPI_SHIM_OK;
+  const char* path = choice_.path.empty() ? nullptr : choice_.path.c_str();
+  const int status = nnapi_shim::load_nnapi(path, choice_.is_support_library, &library_, error);
+  if (status != NNAPI_SHIM_OK) return status;
+  // Below feature level 3 there is no list of devices, and none of a library that can't compile for one.
+  if (library_->ANeuralNetworksCompilation_createForDevices == nullptr) return NNAPI_SHIM_OK;
+  if (nnapi_shim::list_devices(*library_, &devices_, nullptr) != NNAPI_SHIM_OK) devices_.clear();
+  if (devices_.size() > kMostDevices) devices_.resize(kMostDevices);
+  return NNAPI_SHIM_OK;
+}
+
+int Laboratory::list(Answer* answer, nnapi_shim_error* /*error*/) {
+  answer->feature_level = library_->feature_level;
+  answer->device_count = static_cast<uint32_t>(devices_.size());
+  for (size_t i = 0; i < devices_.size(); ++i) {
+    DeviceNote& note = answer->devices[i];
+    std::snprintf(note.name, sizeof note.name, "%s", devices_[i].name);
+    std::snprintf(note.version, sizeof note.version, "%s", devices_[i].version);
+    note.type = devices_[i].type;
+    note.feature_level = devices_[i].feature_level;
+  }
+  return NNAPI_SHIM_OK;
+}
+
+int Laboratory::choose(const Request& request, nnapi_shim::DeviceChoice* choice, nnapi_shim_error* error) const {
+  for (const int32_t number : {request.device, request.other}) {
+    if (number == kNnapisChoice) continue;
+    if (number < 0 || static_cast<size_t>(number) >= devices_.size()) {
+      return nnapi_shim::fail(error, NNAPI_SHIM_NO_DEVICE, "device %d is gone", number);
+    }
+    const nnapi_shim::Device& device = devices_[static_cast<size_t>(number)];
+    choice->handles.push_back(device.handle);
+    choice->names += std::string(choice->names.empty() ? "" : ", ") + device.name;
+  }
+  return NNAPI_SHIM_OK;
+}
+
+std::shared_ptr<CompiledModel> Laboratory::compile(const Request& request, const Part& part, const ModelView& view,
+                                                   Answer* answer, int* status, nnapi_shim_error* error) {
+  nnapi_shim::DeviceChoice choice;
+  *status = choose(request, &choice, error);
+  if (*status != NNAPI_SHIM_OK) return nullptr;
+  const auto weights = std::make_shared<nnapi_shim::WeightMemory>(*library_, part.weights, request.copies);
+  ++answer->compilations;
+  const std::shared_ptr<CompiledModel> made =
+      CompiledModel::make(*library_, options_, view, weights, &choice, nullptr, status, error);
+  if (made) answer->compile_ns = made->compile_ns();
+  return made;
+}
+
+int Laboratory::ask_support(const TaskBytes& bytes, const Part& part, nnapi_shim_error* error) {
+  const size_t count = part.main().operations.size();
+  nnapi_shim::DeviceChoice choice;
+  if (const int status = choose(bytes.request(), &choice, error)) return status;
+  const auto weights = std::make_shared<nnapi_shim::WeightMemory>(*library_, part.weights, bytes.request().copies);
+  nnapi_shim::BuiltModel model(*library_, weights);
+  if (const int status = model.build(part.views[0], error)) return status;
+  std::vector<int8_t> supported(count, 1);
+  if (!choice.handles.empty()) {
+    const int status = nnapi_shim::query_support(*library_, choice, model.main(), count, &supported, error);
+    if (status != NNAPI_SHIM_OK) return status;
+  }
+  for (size_t i = 0; i < count; ++i) bytes.flags()[i] = supported[i] != 0 ? 1 : 0;
+  return NNAPI_SHIM_OK;
+}
+
+int Laboratory::run_whole(const Request& request, const Part& part, Answer* answer, nnapi_shim_error* error) {
+  int status = NNAPI_SHIM_OK;
+  const std::shared_ptr<CompiledModel> model =
+      compile(request, part, part.views[request.sample], answer, &status, error);
+  if (!model) return status;
+  const nnapi_shim::Sample& sample = part.samples[request.sample];
+  nnapi_shim::SampleBuffers buffers(sample);
+  status = run_timed(*model, buffers.run_buffers(), request.runs, answer, error);
+  if (status != NNAPI_SHIM_OK) return status;
+  nnapi_shim_error wrong{};
+  if (buffers.compare(&wrong) != NNAPI_SHIM_OK) {
+    answer->is_wrong_by_sample = true;
+    std::snprintf(answer->message, sizeof answer->message, "sample %u: %.300s", request.sample, wrong.message);
+  }
+  return NNAPI_SHIM_OK;
+}
+
+int Laboratory::run_cut(const Request& request, const std::vector<uint32_t>& operations, const Part& part,
+                        Answer* answer, nnapi_shim_error* error) {
+  CutModel cut = part.cutter->cut(operations);
+  const std::vector<nnapi_shim::OperandView>& operands = part.main().operands;
+  const bool is_rounded = request.task == Task::kRounded;
+  std::vector<std::vector<uint8_t>> weights, inputs, results;
+  if (is_rounded) round_weights(part, &cut.view, &weights);
+  std::vector<nnapi_shim_buffer> from, to;
+  for (const uint32_t operand : cut.inputs) {
+    if (!patient_.store.is_known(part, operand)) {
+      return nnapi_shim::fail(error, NNAPI_SHIM_BAD_ARGUMENT, "no expected value of operand %u is known", operand);
+    }
+    uint8_t* data = patient_.store.at(part, operand);
+    const size_t bytes = bytes_of(operands[operand]);
+    if (is_rounded && is_float32(operands[operand].type)) {
+      inputs.push_back(rounded_copy(data, bytes));
+      data = inputs.back().data();
+    }
+    from.push_back({data, bytes});
+  }
+  // Filled with 0xFF, so that a device that writes nothing is wrong.
+  for (const uint32_t operand : cut.outputs) results.emplace_back(bytes_of(operands[operand]), uint8_t{0xFF});
+  for (std::vector<uint8_t>& result : results) to.push_back({result.data(), result.size()});
+  int status = NNAPI_SHIM_OK;
+  const std::shared_ptr<CompiledModel> model = compile(request, part, cut.view, answer, &status, error);
+  if (!model) return status;
+  const nnapi_shim::RunBuffers buffers = {from.data(), static_cast<uint32_t>(from.size()), to.data(),
+                                          static_cast<uint32_t>(to.size())};
+  status = run_timed(*model, buffers, request.runs, answer, error);
+  if (status != NNAPI_SHIM_OK) return status;
+
+  const OperationFacts facts(part.main(), *part.cutter);
+  answer->is_half_precision = request.compares_rounded;
+  uint8_t* scratch = patient_.store.scratch();
+  for (size_t i = 0; i < results.size(); ++i) {
+    const uint32_t operand = cut.outputs[i];
+    if (request.task == Task::kReference) {
+      std::memcpy(patient_.store.at(part, operand), results[i].data(), results[i].size());
+      patient_.store.set_known(part, operand, true);
+      continue;
+    }
+    if (is_rounded) {
+      std::memcpy(scratch, results[i].data(), results[i].size());
+    } else if (patient_.store.is_known(part, operand)) {
+      const TensorForm& form = part.forms[operand];
+      const uint8_t* expected = patient_.store.at(part, operand);
+      const Comparison found =
+          compare(form, expected, results[i].data(), tolerance_of(operations.size(), request.is_half));
+      if (i == 0 || found.worst_share > answer->worst.worst_share) {
+        answer->worst = found;
+        answer->worst_operand = operand;
+      }
+      if (request.compares_rounded && found.is_wrong &&
+          !is_half_precision(form, expected, results[i].data(), scratch, facts.terms(operations[0]))) {
+        answer->is_half_precision = false;
+      }
+    }
+    scratch += (results[i].size() + 63) / 64 * 64;
+  }
+  return NNAPI_SHIM_OK;
+}
+
+void Laboratory::work(const TaskBytes& bytes) {
+  Answer& answer = bytes.answer();
+  const Request& request = bytes.request();
+  std::memset(static_cast<void*>(&answer), 0, sizeof answer);
+  nnapi_shim_error error{};
+  int status = start(&error);
+  if (status == NNAPI_SHIM_OK) {
+    const Part& part = patient_.parts[request.part];
+    const std::vector<uint32_t> operations(bytes.operations(), bytes.operations() + request.operation_count);
+    if (request.task == Task::kDevices) status = list(&answer, &error);
+    if (request.task == Task::kSupport) status = ask_support(bytes, part, &error);
+    if (request.task == Task::kWhole) status = run_whole(request, part, &answer, &error);
+    if (request.task == Task::kCut || request.task == Task::kReference || request.task == Task::kRounded) {
+      status = run_cut(request, operations, part, &answer, &error);
+    }
+  }
+  answer.status = status;
+  answer.nnapi_code = error.nnapi_code;
+  if (status != NNAPI_SHIM_OK) std::snprintf(answer.message, sizeof answer.message, "%.390s", error.message);
+}
+
+}  // namespace nnapi_doctor

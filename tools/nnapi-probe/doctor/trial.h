@@ -1,0 +1,111 @@
+// The tasks of the doctor's child processes: what NNAPI itself is called for.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "lib/shim/compilation.h"
+#include "tools/nnapi-probe/doctor/comparison.h"
+#include "tools/nnapi-probe/doctor/patient.h"
+
+namespace nnapi_doctor {
+
+constexpr uint32_t kMostDevices = 16;
+constexpr int32_t kNnapisChoice = -1;
+
+struct DeviceNote {
+  char name[160], version[160];
+  int32_t type;
+  uint32_t feature_level;
+};
+
+enum class Task : int32_t {
+  kDevices,    // lists the devices and NNAPI's feature level
+  kSupport,    // asks the device which operations of the whole model it takes: into the flags
+  kWhole,      // runs a sample of the file on the whole model
+  kCut,        // runs some operations with the reference's values, and compares their results with the reference's
+  kReference,  // the same, and keeps the results as the reference's values
+  kRounded,    // computes operations with inputs and weights rounded to half precision: into the store's scratch
+};
+
+struct Request {
+  Task task;
+  uint32_t part, sample;
+  int32_t device;         // by number in the list of devices, or kNnapisChoice
+  int32_t other;          // a device that may run what the first doesn't take; kNnapisChoice: none
+  uint32_t runs;          // how often for the times; at least 1
+  bool copies;            // weights as a copy, not by the file
+  bool is_half;           // the device computes in half precision
+  bool compares_rounded;  // says whether half precision explains a difference: the scratch has rounded results
+  uint32_t operation_count;
+};
+
+// Plain data: processes share it.
+struct Answer {
+  int32_t status, nnapi_code;  // of the shim; NNAPI_SHIM_OK also for wrong results
+  uint32_t device_count, feature_level;
+  DeviceNote devices[kMostDevices];
+  Comparison worst;         // of the results, the one that is wrong by the largest share
+  uint32_t worst_operand;
+  bool is_half_precision;   // half precision explains all differences
+  bool is_wrong_by_sample;  // of kWhole: by the file's own outputs
+  uint64_t median_ns, compile_ns;
+  uint32_t compilations;
+  char message[400];
+};
+static_assert(std::is_trivially_copyable<Answer>::value, "processes share it");
+static_assert(std::is_trivially_copyable<Request>::value, "processes share it");
+
+// The bytes that a worker shares with the doctor: a request, an answer, and as many numbers of operations and flags as
+// the largest part has operations.
+class TaskBytes {
+ public:
+  TaskBytes(uint8_t* bytes, size_t operations) : bytes_(bytes), operations_(operations) {}
+  static size_t size(size_t operations) { return sizeof(Request) + sizeof(Answer) + operations * 5 + 64; }
+
+  Request& request() const { return *reinterpret_cast<Request*>(bytes_ + kAnswerBytes); }
+  Answer& answer() const { return *reinterpret_cast<Answer*>(bytes_); }
+  uint32_t* operations() const { return reinterpret_cast<uint32_t*>(bytes_ + kAnswerBytes + kRequestBytes); }
+  uint8_t* flags() const { return bytes_ + kAnswerBytes + kRequestBytes + operations_ * 4; }
+
+ private:
+  static constexpr size_t kAnswerBytes = (sizeof(Answer) + 15) / 16 * 16;
+  static constexpr size_t kRequestBytes = (sizeof(Request) + 15) / 16 * 16;
+  uint8_t* bytes_;
+  size_t operations_;
+};
+
+struct LibraryChoice {
+  std::string path;  // empty: libneuralnetworks.so
+  bool is_support_library = false;
+};
+
+// Does one task after the other, in the child.
+class Laboratory {
+ public:
+  // The patient has to outlive this object.
+  Laboratory(const Patient& patient, LibraryChoice library);
+  void work(const TaskBytes& bytes);
+
+ private:
+  int start(nnapi_shim_error* error);
+  int list(Answer* answer, nnapi_shim_error* error);
+  int choose(const Request& request, nnapi_shim::DeviceChoice* choice, nnapi_shim_error* error) const;
+  int ask_support(const TaskBytes& bytes, const Part& part, nnapi_shim_error* error);
+  int run_whole(const Request& request, const Part& part, Answer* answer, nnapi_shim_error* error);
+  int run_cut(const Request& request, const std::vector<uint32_t>& operations, const Part& part, Answer* answer,
+              nnapi_shim_error* error);
+  std::shared_ptr<nnapi_shim::CompiledModel> compile(const Request& request, const Part& part,
+                                                     const nnapi_shim::ModelView& view, Answer* answer, int* status,
+                                                     nnapi_shim_error* error);
+
+  const Patient& patient_;
+  const LibraryChoice choice_;
+  const nnapi_shim::NnapiLibrary* library_ = nullptr;
+  nnapi_shim::Options options_;
+  std::vector<nnapi_shim::Device> devices_;
+};
+
+}  // namespace nnapi_doctor

@@ -1,0 +1,39 @@
+// Keeps in a file which trial is at work and what trials found, so that a doctor that was ended goes on where it was, and
+// knows which trial ended it.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "tools/nnapi-probe/doctor/findings.h"
+
+namespace nnapi_doctor {
+
+// Without a folder, does nothing. The file is an input: what can't be read in it is ignored.
+class TrialJournal {
+ public:
+  TrialJournal() = default;
+  ~TrialJournal();
+  TrialJournal(const TrialJournal&) = delete;
+  TrialJournal& operator=(const TrialJournal&) = delete;
+
+  // Reads what an earlier doctor noted of the same `subject`, a text without line ends. Returns an empty text, or why the
+  // file can't be written. From then on a signal to end (SIGINT, SIGTERM, SIGHUP) is no fault of the trial at work.
+  std::string open(const std::string& folder, const std::string& subject);
+
+  // Returns whether an earlier doctor made the trial, or was ended by it.
+  bool find(const std::string& key, TrialResult* result) const;
+  void begin(const std::string& key) const;
+  void end(const std::string& key, const TrialResult& result) const;
+  // The examination is complete: the next one begins anew.
+  void finish();
+
+ private:
+  void read(const std::string& text, const std::string& header);
+
+  std::string path_;
+  int fd_ = -1;
+  std::map<std::string, TrialResult> known_;
+};
+
+}  // namespace nnapi_doctor
