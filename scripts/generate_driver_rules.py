@@ -29,7 +29,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="write nothing, exit 1 if the committed file is stale")
     check = parser.parse_args().check
-    text = text_of(json.loads((ROOT / RULES).read_text()))
+    rules = json.loads((ROOT / RULES).read_text())
+    for rule in rules["rules"]:
+        if not rule.get("sources"):
+            sys.exit(f"generate_driver_rules.py: {RULES}: the rule \"{rule['reason']}\" names no public report")
+    text = text_of(rules)
     path = ROOT / OUTPUT
     if path.exists() and path.read_text() == text:
         return

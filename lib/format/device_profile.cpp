@@ -77,6 +77,21 @@ DeviceRule::Range range_of(const JsonValue& item) {
   return range;
 }
 
+std::vector<int64_t> sizes_of(const JsonValue& item) {
+  std::vector<int64_t> sizes;
+  for (const JsonValue& size : item.elements(true)) {
+    sizes.push_back(size.integer());
+    if (sizes.back() < 0) size.fail("0 or more");
+  }
+  return sizes;
+}
+
+bool has_sizes(const JudgedOperand& operand, const std::vector<int64_t>& sizes) {
+  return operand.sizes &&
+         std::equal(operand.sizes->begin(), operand.sizes->end(), sizes.begin(), sizes.end(),
+                    [](int64_t is, int64_t should) { return should == DeviceRule::kAnySize || is == should; });
+}
+
 std::vector<DeviceRule> rules_of(const JsonValue& list) {
   std::vector<DeviceRule> rules;
   for (const JsonValue& source : list.elements(true)) {
@@ -96,6 +111,10 @@ std::vector<DeviceRule> rules_of(const JsonValue& list) {
         rule.nchw = item.set_of(is_nchw);
       } else if (key == "strides") {
         rule.strides = range_of(item);
+      } else if (key == "sizes") {
+        rule.sizes = item.map_of([](const JsonValue& lists) { return lists.set_of(sizes_of); });
+      } else if (key == "after") {
+        read_predecessors(item, rule.after, rule.is_after_input);
       } else if (key == "reason") {
         rule.reason = item.text();
       } else {
@@ -133,6 +152,16 @@ void read_device(const JsonValue& source, DeviceRules& rules) {
 }
 
 }  // namespace
+
+void read_predecessors(const JsonValue& names, std::set<OperationCode>& after, bool& is_after_input) {
+  for (const JsonValue& name : names.elements(false)) {
+    if (name.text() == "INPUT") {
+      is_after_input = true;
+    } else {
+      after.insert(operation_of(name));
+    }
+  }
+}
 
 OperationCode operation_of(const JsonValue& name) {
   const OperationInfo* info = find_operation(name.text().c_str());
@@ -177,7 +206,8 @@ std::optional<PaddingStyle> JudgedOperation::padding_style() const {
 }
 
 bool DeviceRule::is_unconditional() const {
-  return types.empty() && ranks.empty() && constants.empty() && paddings.empty() && nchw.empty() && !strides;
+  return types.empty() && ranks.empty() && constants.empty() && paddings.empty() && nchw.empty() && !strides &&
+         sizes.empty() && !asks_predecessors();
 }
 
 bool DeviceRule::holds(const JudgedOperation& operation) const {
@@ -206,7 +236,14 @@ bool DeviceRule::holds(const JudgedOperation& operation) const {
     const auto fits = [constant = needed](const JudgedOperand& each) { return each.is_constant == constant; };
     if (!any(operation, argument, fits)) return false;
   }
-  return true;
+  for (const auto& [argument, allowed] : sizes) {
+    const auto fits = [&lists = allowed](const JudgedOperand& each) {
+      return std::any_of(lists.begin(), lists.end(), [&](const auto& list) { return has_sizes(each, list); });
+    };
+    if (!any(operation, argument, fits)) return false;
+  }
+  if (!asks_predecessors() || (is_after_input && operation.reads_input)) return true;
+  return std::any_of(after.begin(), after.end(), [&](OperationCode code) { return operation.after.count(code) != 0; });
 }
 
 DeviceRules DeviceRules::parse(const std::string& text, const std::string& what) {
@@ -230,6 +267,12 @@ DeviceRules DeviceRules::parse(const std::string& text, const std::string& what)
   }
   if (!missing.empty()) source.fail_without(*missing.rbegin());
   return rules;
+}
+
+bool DeviceRules::asks_predecessors() const {
+  const auto asks = [](const DeviceRule& rule) { return rule.asks_predecessors(); };
+  return std::any_of(refuses.begin(), refuses.end(), asks) ||
+         (accepts && std::any_of(accepts->begin(), accepts->end(), asks));
 }
 
 std::string DeviceRules::refusal(const JudgedOperation& operation) const {

@@ -34,6 +34,8 @@ struct JudgedOperand {
 struct JudgedOperation {
   OperationCode code;
   std::vector<JudgedOperand> operands;  // the inputs, then the outputs
+  std::set<OperationCode> after = {};   // the operations whose results it reads
+  bool reads_input = false;             // it reads an input of the model
 
   // Returns the first operand of the argument; null if there is none.
   const JudgedOperand* find(const std::string& argument) const;
@@ -59,11 +61,18 @@ struct DeviceRule {
   std::set<PaddingStyle> paddings;
   std::set<bool> nchw;
   std::optional<Range> strides;
+  std::map<std::string, std::set<std::vector<int64_t>>> sizes;  // of a tensor; kAnySize stands for any
+  std::set<OperationCode> after;                                // an input is the result of one of these
+  bool is_after_input = false;                                  // or an input of the model
   std::string reason;
+
+  static constexpr int64_t kAnySize = 0;
 
   bool holds(const JudgedOperation& operation) const;
   // Returns true if the rule has no condition except `operations`.
   bool is_unconditional() const;
+  // Returns true if it needs `after` and `reads_input` of operations.
+  bool asks_predecessors() const { return !after.empty() || is_after_input; }
 };
 
 struct DeviceRules {
@@ -76,9 +85,14 @@ struct DeviceRules {
   // Reads the text of a profile. Throws JsonError, whose sentence begins with `what`.
   static DeviceRules parse(const std::string& text, const std::string& what);
 
+  // Returns true if a rule needs `after` and `reads_input` of operations; others leave them empty.
+  bool asks_predecessors() const;
   // Returns why no rule lets the device take the operation, whatever its feature level; empty if it takes it.
   std::string refusal(const JudgedOperation& operation) const;
 };
+
+// Reads a list of names of operations: INPUT stands for an input of the model.
+void read_predecessors(const JsonValue& names, std::set<OperationCode>& after, bool& is_after_input);
 
 // Read one name of an operation or of an operand type.
 OperationCode operation_of(const JsonValue& name);

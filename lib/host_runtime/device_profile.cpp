@@ -29,6 +29,17 @@ JudgedOperand judged(const char* argument, const Operand& operand, const Shape& 
   return result;
 }
 
+bool shares_one(const std::vector<uint32_t>& some, const std::vector<uint32_t>& others) {
+  return std::find_first_of(some.begin(), some.end(), others.begin(), others.end()) != some.end();
+}
+
+void add_predecessors(const Model& model, const Operation& operation, JudgedOperation& described) {
+  described.reads_input = shares_one(operation.inputs, model.inputs());
+  for (const Operation& each : model.operations()) {
+    if (shares_one(operation.inputs, each.outputs)) described.after.insert(each.code);
+  }
+}
+
 }  // namespace
 
 DeviceRules read_profile(const std::string& path) {
@@ -63,6 +74,7 @@ std::string profile_refusal(const DeviceRules& profile, const Model& model, cons
   };
   add(operation.signature->inputs, operation.inputs);
   add(operation.signature->outputs, operation.outputs);
+  if (profile.asks_predecessors()) add_predecessors(model, operation, described);
   return profile.refusal(described);
 }
 

@@ -50,22 +50,43 @@ bool has_elements(const JudgedOperand& operand, int64_t least) {
   return count >= least;
 }
 
-bool follows(const DriverRule& rule, const Model& model, OperandId operand) {
-  const auto is_operand = [operand](const Boundary& input) { return input.operand == operand; };
-  if (rule.is_after_input && std::any_of(model.inputs.begin(), model.inputs.end(), is_operand)) return true;
-  return std::any_of(model.operations.begin(), model.operations.end(), [&](const Operation& each) {
-    return rule.after.count(each.code) != 0 &&
-           std::find(each.outputs.begin(), each.outputs.end(), operand) != each.outputs.end();
-  });
+void add_predecessors(const Model& model, const Operation& operation, JudgedOperation& described) {
+  const auto reads = [&](OperandId operand) {
+    return std::find(operation.inputs.begin(), operation.inputs.end(), operand) != operation.inputs.end();
+  };
+  described.reads_input = std::any_of(model.inputs.begin(), model.inputs.end(),
+                                      [&](const Boundary& input) { return reads(input.operand); });
+  for (const Operation& each : model.operations) {
+    if (std::any_of(each.outputs.begin(), each.outputs.end(), reads)) described.after.insert(each.code);
+  }
 }
 
-bool holds(const DriverRule& rule, const Model& model, const Operation& operation, const JudgedOperation& judged) {
+// Returns the names of the operands in which the results of the operation are first found under a name.
+std::vector<std::string> values_after(const Model& model, const Operation& operation) {
+  std::vector<std::string> names;
+  std::set<OperandId> seen(operation.outputs.begin(), operation.outputs.end());
+  std::vector<OperandId> open(operation.outputs.begin(), operation.outputs.end());
+  while (!open.empty()) {
+    const OperandId operand = open.back();
+    open.pop_back();
+    if (!model.at(operand).name.empty()) {
+      names.push_back(model.at(operand).name);
+      continue;
+    }
+    for (const Operation& each : model.operations) {
+      if (std::find(each.inputs.begin(), each.inputs.end(), operand) == each.inputs.end()) continue;
+      for (const OperandId output : each.outputs) {
+        if (seen.insert(output).second) open.push_back(output);
+      }
+    }
+  }
+  return names;
+}
+
+bool holds(const DriverRule& rule, const JudgedOperation& judged) {
   const auto is_large = [&](const JudgedOperand& each) { return has_elements(each, *rule.elements); };
   if (!rule.operation.holds(judged)) return false;
-  if (rule.elements && std::none_of(judged.operands.begin(), judged.operands.end(), is_large)) return false;
-  if (rule.after.empty() && !rule.is_after_input) return true;
-  return std::any_of(operation.inputs.begin(), operation.inputs.end(),
-                     [&](OperandId input) { return follows(rule, model, input); });
+  return !rule.elements || std::any_of(judged.operands.begin(), judged.operands.end(), is_large);
 }
 
 }  // namespace
@@ -81,9 +102,8 @@ bool runs_in_nchw(const Model& model, const Operation& operation) {
 bool DeviceProfile::may_take(OperationCode code) const {
   const auto names = [code](const DeviceRule& rule) { return rule.operations.empty() || rule.operations.count(code); };
   const auto refuses = [&](const DeviceRule& rule) { return rule.is_unconditional() && names(rule); };
-  const bool is_faulty = std::any_of(faults_.begin(), faults_.end(), [&](const DriverRule& rule) {
-    return !rule.elements && rule.after.empty() && !rule.is_after_input && refuses(rule.operation);
-  });
+  const bool is_faulty = std::any_of(faults_.begin(), faults_.end(),
+                                     [&](const DriverRule& rule) { return !rule.elements && refuses(rule.operation); });
   return !is_faulty && std::none_of(rules_.refuses.begin(), rules_.refuses.end(), refuses) &&
          (!rules_.accepts || std::any_of(rules_.accepts->begin(), rules_.accepts->end(), names));
 }
@@ -95,9 +115,12 @@ std::string DeviceProfile::refusal(const Model& model, const Operation& operatio
     return fmt::format("the device has feature level {}, {} needed for these arguments", rules_.feature_level,
                        match.feature_level);
   }
-  const JudgedOperation described = judged(model, operation, match.signature);
+  JudgedOperation described = judged(model, operation, match.signature);
+  const bool asks_predecessors = std::any_of(faults_.begin(), faults_.end(),
+                                             [](const DriverRule& rule) { return rule.operation.asks_predecessors(); });
+  if (asks_predecessors || rules_.asks_predecessors()) add_predecessors(model, operation, described);
   for (const DriverRule& rule : faults_) {
-    if (holds(rule, model, operation, described)) return rule.operation.reason;
+    if (holds(rule, described)) return rule.operation.reason;
   }
   return rules_.refusal(described);
 }
@@ -107,7 +130,8 @@ std::vector<DeviceRefusal> DeviceProfile::refusals(const Model& model) const {
   for (const Model* each : with_subgraphs(model)) {
     for (const Operation& operation : each->operations) {
       std::string reason = refusal(*each, operation);
-      if (!reason.empty()) result.push_back({operation.code, operation.source, std::move(reason)});
+      if (reason.empty()) continue;
+      result.push_back({operation.code, operation.source, std::move(reason), values_after(*each, operation)});
     }
   }
   return result;

@@ -22,8 +22,6 @@ bool runs_in_nchw(const Model& model, const Operation& operation);
 struct DriverRule {
   DeviceRule operation;
   std::optional<int64_t> elements;  // the least number of elements of one operand
-  std::set<OperationCode> after;    // an input is the result of one of these
-  bool is_after_input = false;      // or an input of the model
 };
 
 // An operation that the device refuses, and why.
@@ -31,6 +29,8 @@ struct DeviceRefusal {
   OperationCode code;
   std::string source;  // the model's source line; may be empty
   std::string reason;
+  // The graph's values that the operation makes, or that are made of what it makes, as far as passes kept their names.
+  std::vector<std::string> values = {};
 };
 
 class DeviceProfile {

@@ -34,14 +34,14 @@ std::optional<DriverRule> driver_rule_of(const JsonValue& source, const DeviceRu
       rule.operation.types["*"] = item.set_of(operand_type_of);
     } else if (key == "elements") {
       rule.elements = item.integer();
+    } else if (key == "sizes") {
+      rule.operation.sizes["*"] = item.set_of([](const JsonValue& list) {
+        std::vector<int64_t> sizes;
+        for (const JsonValue& size : list.elements(true)) sizes.push_back(size.integer());
+        return sizes;
+      });
     } else if (key == "after") {
-      for (const JsonValue& name : item.elements(false)) {
-        if (name.text() == "INPUT") {
-          rule.is_after_input = true;
-        } else {
-          rule.after.insert(operation_of(name));
-        }
-      }
+      read_predecessors(item, rule.operation.after, rule.operation.is_after_input);
     } else if (key == "reason") {
       reason = item.text();
     } else if (key == "sources") {

@@ -1,5 +1,7 @@
 #include "lib/shim/driver_rules.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 #include "lib/format/driver_match.h"
@@ -67,6 +69,18 @@ class RuleReader {
     }) && (!code_of || !codes->is_empty() || need("a name"));
   }
 
+  bool sizes(std::vector<std::vector<uint32_t>>* lists) {
+    return json_.list([&] {
+      lists->emplace_back();
+      return json_.list([&] {
+        uint64_t size = 0;
+        if (!number(&size)) return false;
+        lists->back().push_back(size > UINT32_MAX ? UINT32_MAX : static_cast<uint32_t>(size));
+        return true;
+      }) || need("a list of sizes");
+    }) && (!lists->empty() || need("a list of sizes"));
+  }
+
   bool rule(DriverRule* rule) {
     const bool is_read = json_.object([&](const char* key) {
       const char* known = kTextKeys;
@@ -81,6 +95,7 @@ class RuleReader {
       }
       if (std::strcmp(key, "sources") == 0) return names(nullptr, nullptr);
       if (std::strcmp(key, "elements") == 0) return number(&rule->elements);
+      if (std::strcmp(key, "sizes") == 0) return sizes(&rule->sizes);
       if (std::strcmp(key, "operations") == 0) return names(&rule->operations, operation_code);
       if (std::strcmp(key, "types") == 0) return names(&rule->types, tensor_code);
       if (std::strcmp(key, "after") == 0) return names(&rule->after, after_code);
@@ -118,6 +133,7 @@ bool is_result_of(const SubgraphView& model, uint32_t operand, const CodeSet& co
 bool DriverRule::holds(const SubgraphView& model, const OperationView& operation) const {
   if (!operations.is_empty() && !operations.has(operation.code)) return false;
   bool has_type = types.is_empty(), has_elements = elements == 0, has_after = after.is_empty();
+  bool has_sizes = sizes.empty();
   for (uint32_t i = 0; i < operation.input_count + operation.output_count; ++i) {
     const bool is_input = i < operation.input_count;
     const uint32_t number = is_input ? operation.inputs[i] : operation.outputs[i - operation.input_count];
@@ -126,9 +142,12 @@ bool DriverRule::holds(const SubgraphView& model, const OperationView& operation
     for (uint32_t axis = 0; axis < operand.rank; ++axis) element_count *= operand.dims[axis];
     has_type = has_type || types.has(operand.type);
     has_elements = has_elements || element_count >= elements;
+    for (const std::vector<uint32_t>& list : sizes) {
+      has_sizes = has_sizes || std::equal(operand.dims, operand.dims + operand.rank, list.begin(), list.end());
+    }
     has_after = has_after || (is_input && is_result_of(model, number, after));
   }
-  return has_type && has_elements && has_after;
+  return has_type && has_elements && has_sizes && has_after;
 }
 
 const DriverRules& DriverRules::shipped() {

@@ -32,10 +32,11 @@ struct DriverRule {
   uint32_t texts[kTexts] = {0, 0, 0, 0, 0};  // where they begin in the text of all rules; 0: an empty one
   CodeSet operations, types, after;          // `after`: kInput stands for an input of the model
   uint64_t elements = 0;
+  std::vector<std::vector<uint32_t>> sizes;  // an operand has one of these
 
   static constexpr int32_t kInput = CodeSet::kMost - 1;
   bool is_of_whole_device() const {
-    return operations.is_empty() && types.is_empty() && after.is_empty() && elements == 0;
+    return operations.is_empty() && types.is_empty() && after.is_empty() && elements == 0 && sizes.empty();
   }
   bool holds(const SubgraphView& model, const OperationView& operation) const;
 };

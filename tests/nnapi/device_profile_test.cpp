@@ -123,6 +123,31 @@ TEST_CASE("device_profile: each condition") {
   CHECK_FALSE(takes(constant, computed));
 }
 
+TEST_CASE("device_profile: sizes, and what stands before an operation") {
+  Net net;
+  const OperandId input = net.input({1, 3, 8, 8});
+  net.conv(input, 4);
+  Operation& first = net.model.operations.back();
+  net.conv(first.outputs[0], 4);
+  const auto refused = [&](const std::string& rule) {
+    std::vector<bool> result;
+    const DeviceProfile profile = with(R"("refuses": [{)" + rule + "}]");
+    for (const Operation& operation : net.model.operations) {
+      result.push_back(profile.refusal(net.model, operation) == "a rule of the profile refuses it");
+    }
+    return result;
+  };
+  using Each = std::vector<bool>;
+  CHECK(refused(R"("after": ["INPUT"])") == Each{true, false});
+  CHECK(refused(R"("after": ["CONV_2D"])") == Each{false, true});
+  CHECK(refused(R"("after": ["ADD"])") == Each{false, false});
+  CHECK(refused(R"("sizes": {"input": [[1, 3, 8, 8]]})") == Each{true, false});
+  CHECK(refused(R"("sizes": {"input": [[1, 0, 8, 8]]})") == Each{true, true});
+  CHECK(refused(R"("sizes": {"*": [[1, 3, 8, 8], [2]]})") == Each{true, false});
+  CHECK(refused(R"("sizes": {"input": [[1, 3, 8]]})") == Each{false, false});
+  CHECK(with(R"("refuses": [{"operations": ["CONV_2D"], "after": ["INPUT"]}])").may_take(OperationCode::CONV_2D));
+}
+
 TEST_CASE("device_profile: what the level of the device lacks is refused") {
   Net net;
   net.output(net.unary(OperationCode::HARD_SWISH, net.input({1, 4})));

@@ -122,6 +122,9 @@ TEST_CASE("driver rules: texts that are refused") {
   CHECK(contains(refusal(R"({"version": 1, "rules": []} x)"), "needed"));
   CHECK(contains(refusal(R"({"version": 1, "rules": [{"device": "a"}]})"), "device and reason needed"));
   CHECK(contains(refusal(rules_of(R"("devices": "a")")), "another key needed"));
+  CHECK(contains(refusal(rules_of(R"("device": "a", "sizes": [])")), "a list of sizes needed"));
+  CHECK(contains(refusal(rules_of(R"("device": "a", "sizes": [1])")), "a list of sizes needed"));
+  CHECK(contains(refusal(rules_of(R"("device": "a", "sizes": [[0]])")), "a number above 0 needed"));
   // No UTF-8: a sign of Latin-1, one that ends early, one in too many bytes, and half a surrogate pair.
   for (const char* text : {"\xE9", "\xE2\x82", "\xC0\xAF", "\xED\xA0\x80", "\xF4\x90\x80\x80"}) {
     CHECK(contains(refusal(rules_of(std::string("\"device\": \"") + text + "\"")), "needed"));
@@ -191,6 +194,8 @@ TEST_CASE("driver rules: an operation keeps its device away from models that hav
   CHECK(start(rules_of(R"("device": "npu", "types": ["TENSOR_FLOAT16"])")).devices.empty());
   CHECK(start(rules_of(R"("device": "npu", "elements": 128)")).devices.size() == 2);
   CHECK(start(rules_of(R"("device": "npu", "elements": 129)")).devices.empty());
+  CHECK(start(rules_of(R"("device": "npu", "sizes": [[3], [2, 64]])")).devices.size() == 2);
+  CHECK(start(rules_of(R"("device": "npu", "sizes": [[64, 2], [2, 64, 1], [2]])")).devices.empty());
   CHECK(start(rules_of(R"("device": "npu", "operations": ["MUL"], "after": ["ADD"])")).devices.size() == 2);
   CHECK(start(rules_of(R"("device": "npu", "operations": ["MUL"], "after": ["INPUT"])")).devices.empty());
   CHECK(start(rules_of(R"("device": "npu", "operations": ["ADD"], "after": ["MUL"])")).devices.size() == 2);

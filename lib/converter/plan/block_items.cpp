@@ -84,6 +84,49 @@ StepMembers BlockItems::refused_members(const StepMembers& members, const std::s
   return result.empty() ? members : result;
 }
 
+// Goes back from the items that make the refused operation's values to the nearest ones with its source line.
+std::set<size_t> BlockItems::items_behind(const nnapi::DeviceRefusal& refusal, const std::set<size_t>& members) const {
+  const auto makes_one = [&](const torch::jit::Node* node) {
+    return std::any_of(node->outputs().begin(), node->outputs().end(), [&](const torch::jit::Value* value) {
+      return std::find(refusal.values.begin(), refusal.values.end(), value->debugName()) != refusal.values.end();
+    });
+  };
+  std::vector<size_t> open;
+  for (const size_t member : members) {
+    if (std::any_of(items_[member].nodes.begin(), items_[member].nodes.end(), makes_one)) open.push_back(member);
+  }
+  std::set<size_t> seen(open.begin(), open.end()), found;
+  while (!open.empty()) {
+    const size_t item = open.back();
+    open.pop_back();
+    if (source_of(*items_[item].nodes[0]) == refusal.source) {
+      if (!items_[item].is_pinned) found.insert(item);
+      continue;
+    }
+    for (const size_t need : items_[item].needs) {
+      if (members.count(need) != 0 && seen.insert(need).second) open.push_back(need);
+    }
+  }
+  return found;
+}
+
+StepMembers BlockItems::refused_members(const StepMembers& members,
+                                        const std::vector<nnapi::DeviceRefusal>& refusals) const {
+  const std::set<size_t> all(members.begin(), members.end());
+  std::set<size_t> refused;
+  std::set<std::string> other_sources;
+  for (const nnapi::DeviceRefusal& refusal : refusals) {
+    const std::set<size_t> found = items_behind(refusal, all);
+    refused.insert(found.begin(), found.end());
+    if (found.empty()) other_sources.insert(refusal.source);
+  }
+  if (!other_sources.empty()) {
+    const StepMembers more = refused_members(members, other_sources);
+    refused.insert(more.begin(), more.end());
+  }
+  return {refused.begin(), refused.end()};
+}
+
 void BlockItems::keep_on_cpu(const StepMembers& members, const std::string& why) {
   for (const size_t member : members) {
     PartitionItem& item = items_[member];

@@ -50,11 +50,15 @@ class BlockItems {
   bool is_pinned(const StepMembers& members) const;
   // Returns the items whose source lines are those of the refused operations; all items if no line matches.
   StepMembers refused_members(const StepMembers& members, const std::set<std::string>& sources) const;
+  // Returns the items whose operations a device refuses: of the items with the source line, those that the refused
+  // operation's values are made of; all of these items if none is found so.
+  StepMembers refused_members(const StepMembers& members, const std::vector<nnapi::DeviceRefusal>& refusals) const;
   // Moves the items to the CPU for the reason `why`. Throws ConvertError (kNotConvertible) if the CPU can't run one.
   void keep_on_cpu(const StepMembers& members, const std::string& why);
 
  private:
   bool fits(const PartitionItem& item, int step) const;
+  std::set<size_t> items_behind(const nnapi::DeviceRefusal& refusal, const std::set<size_t>& members) const;
 
   torch::jit::Block* block_;
   std::vector<PartitionItem> items_;

@@ -244,8 +244,10 @@ class Partitioner {
   bool lower(BlockItems& block, const StepMembers& members, Diagnostics& diagnostics) {
     const auto refusal = offer(block, members, diagnostics);
     if (!refusal) return true;
-    const StepMembers refused =
-        refusal->refused_sources.empty() ? members : block.refused_members(members, refusal->refused_sources);
+    const StepMembers refused = !refusal->device.empty() ? block.refused_members(members, refusal->device)
+                                : refusal->refused_sources.empty()
+                                    ? members
+                                    : block.refused_members(members, refusal->refused_sources);
     const bool are_all = refused.size() == members.size() && refusal->device.empty();
     block.keep_on_cpu(
         refused, fmt::format("{} {}", are_all ? "each operation can be lowered, the segment can't:" : "in a segment,",
