@@ -184,7 +184,8 @@ run_tests() {
   PRELOAD=libno_services.so in_root "$root" "$abi" "$guest/nnapi-probe" --list
   PRELOAD=libno_services.so in_root "$root" "$abi" "$guest/nnapi-probe" --trial "$guest/residual.pt" --cache "$guest/cache"
   echo "residual.pt: the samples are right on Android's own NNAPI"
-  runs+=("$abi on $root: the shim's tests, and a converted file on $system_library")
+  PRELOAD=libno_services.so in_root "$root" "$abi" "$guest/nnapi-probe" --doctor "$guest/residual.pt" --all --folder "$guest/cache"
+  runs+=("$abi on $root: the shim's tests, and a converted file and its doctor on $system_library")
 }
 
 report_runs() {

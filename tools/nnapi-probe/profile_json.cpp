@@ -1,6 +1,7 @@
 #include "tools/nnapi-probe/profile_json.h"
 
 #include <algorithm>
+
 #include "tools/nnapi-probe/doctor/json_text.h"
 
 namespace nnapi_probe {

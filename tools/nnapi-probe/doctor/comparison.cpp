@@ -15,6 +15,8 @@ using nnapi_convert::OperandCode;
 
 // A channel that differs by less than this share of the range is right, however small its own elements are.
 constexpr double kLeastShare = 2e-5;
+// From so many elements on, a channel is compared with its own elements.
+constexpr uint64_t kTellingCount = 8;
 // NNAPI's arithmetic gives the largest float32 in place of an infinite number; other drivers keep it infinite.
 constexpr double kHuge = 1e38;
 
@@ -107,18 +109,20 @@ std::vector<Channel> channels_of(const TensorForm& form, const ChannelOrder& ord
 // By what share of what may be a channel is wrong.
 double share_of(const Channel& channel, const Comparison& whole, const TensorForm& form, const Tolerance& tolerance) {
   if (whole.is_quantised) {
-    const bool is_mean_telling = channel.count >= 8;
-    const double mean = is_mean_telling ? std::fabs(channel.sum) / static_cast<double>(channel.count) : 0;
+    const double mean =
+        channel.count >= kTellingCount ? std::fabs(channel.sum) / static_cast<double>(channel.count) : 0;
     return std::max(channel.worst / tolerance.steps, mean / tolerance.mean_steps);
   }
   if (!is_float(form.type)) {  // whole numbers and truth values: one in a hundred may be on the other side of a limit
     return channel.worst > 0 ? 1 : 0;
   }
+  // Of a few elements, each may be near to 0 by chance.
+  const bool is_telling = channel.count >= kTellingCount;
   const double of_range = channel.worst / std::max(tolerance.range_share * whole.range, 1e-30);
   const double own = root_mean_square(channel.expected_squares, channel.count);
   const double of_channel = root_mean_square(channel.squares, channel.count) /
                             std::max({tolerance.channel_share * own, kLeastShare * whole.range, 1e-30});
-  return std::max(of_range, of_channel);
+  return is_telling ? std::max(of_range, of_channel) : of_range;
 }
 
 Comparison compare_bytes(const TensorForm& form, const void* expected, const void* found) {
@@ -195,8 +199,7 @@ Comparison compare(const TensorForm& form, const void* expected, const void* fou
                       : is_float(form.type) ? tolerance.range_share * result.range
                                             : 0;
   for (size_t i = 0; i < result.elements; ++i) {
-    const double differs =
-        std::fabs(difference(element(form.type, expected, i), element(form.type, found, i)));
+    const double differs = std::fabs(difference(element(form.type, expected, i), element(form.type, found, i)));
     if (!(differs <= most)) ++result.wrong_elements;
   }
   for (size_t i = 0; i < channels.size(); ++i) {
@@ -219,7 +222,7 @@ Comparison compare(const TensorForm& form, const void* expected, const void* fou
 
 bool is_half_precision(const TensorForm& form, const void* expected, const void* found, const void* rounded,
                        size_t terms) {
-  if (!is_float(form.type)) return false;
+  if (!is_float(form.type)) return true;
   constexpr double kUnit = 1.0 / 2048;  // of half precision, relative
   // A sum that is kept in half precision is rounded after each term.
   const double factor = 4 + std::sqrt(static_cast<double>(std::max<size_t>(terms, 1))) / 2;
@@ -235,7 +238,8 @@ bool is_half_precision(const TensorForm& form, const void* expected, const void*
     const double own = root_mean_square(is[i].expected_squares, is[i].count);
     const double error = root_mean_square(is[i].squares, is[i].count);
     const double explained = root_mean_square(may[i].squares, may[i].count);
-    if (!(error <= factor * explained + 2 * kUnit * own + kLeastShare * range)) return false;
+    if (is[i].count >= kTellingCount && !(error <= factor * explained + 2 * kUnit * own + kLeastShare * range))
+      return false;
     worst = std::max(worst, is[i].worst);
     may_worst = std::max(may_worst, may[i].worst);
   }

@@ -11,7 +11,8 @@ namespace nnapi_doctor {
 
 constexpr size_t kNamedChannels = 8;
 
-// All but counts in the unit of the elements: of quantised types, steps of the scale. A channel is an index of one axis.
+// All but counts in the unit of the elements: of quantised types, steps of the scale. A channel is an index of one
+// axis.
 struct Comparison {
   double worst = 0, mean = 0;  // of the differences' amounts
   double range = 0;            // the largest amount of the expected elements
@@ -23,8 +24,8 @@ struct Comparison {
   bool is_wrong = false;
 };
 
-// What may differ: float's share of the range, of one element, and of a channel's own root mean square; quantised types'
-// steps of one element, and of the mean of a channel.
+// What may differ: float's share of the range, of one element, and of a channel's own root mean square; quantised
+// types' steps of one element, and of the mean of a channel.
 struct Tolerance {
   double range_share = 1e-3, channel_share = 1e-2;
   double steps = 2, mean_steps = 0.75;
@@ -42,9 +43,10 @@ struct TensorForm {
 // `expected` and `found` have all elements of the form. Types without a comparison (not numbers) are compared by bytes.
 Comparison compare(const TensorForm& form, const void* expected, const void* found, const Tolerance& tolerance);
 
-// Returns whether half precision explains the difference: whether that between `expected` and `found` is within a multiple
-// of that between `expected` and `rounded`, which the reference computes of rounded inputs and weights, and of the rounding
-// of the results themselves. `terms` is the number of products that are added up for an element; 1 for none.
+// Returns whether half precision explains the difference: whether that between `expected` and `found` is within a
+// multiple of that between `expected` and `rounded`, which the reference computes of rounded inputs and weights, and of
+// the rounding of the results themselves. `terms` is the number of products that are added up for an element; 1 for
+// none.
 bool is_half_precision(const TensorForm& form, const void* expected, const void* found, const void* rounded,
                        size_t terms);
 

@@ -78,9 +78,7 @@ CutModel ModelCutter::cut(const std::vector<uint32_t>& operations) const {
   cut.lists = std::make_shared<std::vector<std::vector<uint32_t>>>();
   SubgraphView& to = cut.view.models[0];
   Renumbering renumbered(main(), &to);
-  const auto is_cut = [&](uint32_t number) {
-    return std::binary_search(operations.begin(), operations.end(), number);
-  };
+  const auto is_cut = [&](uint32_t number) { return std::binary_search(operations.begin(), operations.end(), number); };
   std::vector<uint32_t> results;
   cut.lists->reserve(2 * operations.size());
   for (const uint32_t number : operations) {

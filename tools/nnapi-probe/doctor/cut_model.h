@@ -9,8 +9,8 @@
 
 namespace nnapi_doctor {
 
-// `view` is a model by itself. `inputs` and `outputs` are operands of the model that it was cut from, in the order of the
-// cut model's own inputs and outputs.
+// `view` is a model by itself. `inputs` and `outputs` are operands of the model that it was cut from, in the order of
+// the cut model's own inputs and outputs.
 struct CutModel {
   nnapi_shim::ModelView view;
   std::vector<uint32_t> inputs, outputs;
@@ -41,8 +41,8 @@ class ModelCutter {
   const nnapi_shim::SubgraphView& main() const { return view_.models[0]; }
 
   const nnapi_shim::ModelView& view_;
-  std::vector<bool> constants_, outputs_;              // of operands: has a value, is an output of the model
-  std::vector<int64_t> producers_;                     // by operand
+  std::vector<bool> constants_, outputs_;                  // of operands: has a value, is an output of the model
+  std::vector<int64_t> producers_;                         // by operand
   std::vector<std::vector<uint32_t>> reading_operations_;  // by operand
 };
 

@@ -71,8 +71,7 @@ int run_doctor(const DoctorRequest& request, nnapi_shim_error* error) {
   Examination examination(request.options, patient);
   const std::string problem = examination.examine(&report);
   if (!problem.empty()) return nnapi_shim::fail(error, NNAPI_SHIM_UNAVAILABLE, "%.450s", problem.c_str());
-  const std::string text =
-      request.options.only_times ? times_text(patient, report) : table_text(patient, report);
+  const std::string text = request.options.only_times ? times_text(patient, report) : table_text(patient, report);
   std::fputs(text.c_str(), stdout);
   for (const File& file : files_of(request, patient, report)) {
     const std::string failure = write_text(file.first, file.second);

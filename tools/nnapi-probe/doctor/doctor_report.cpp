@@ -154,10 +154,15 @@ std::string result_json(const TrialResult& result) {
   return json.close();
 }
 
-std::string operation_json(const OperationView& operation, uint32_t number, const OperationReport& found) {
+std::string operation_json(const Part& part, uint32_t number, const OperationReport& found) {
+  const OperationView& operation = part.main().operations[number];
+  const OperationFacts facts(part.main(), *part.cutter);
   JsonObject json;
   json.add("number", std::to_string(number)).text("operation", operation_name(operation));
   json.text("name", operation.name).text("source", operation.source);
+  json.add("sizes", sizes_text(part.main().operands[operation.outputs[0]])).add("reads", facts.predecessors(number));
+  json.add("inputs", std::to_string(operation.input_count));
+  json.add("multiply_adds", std::to_string(facts.multiply_adds(number)));
   json.flag("is_taken", found.is_taken).add("alone", result_json(found.alone));
   if (found.in_place.finding != Finding::kNotTried) json.add("in_place", result_json(found.in_place));
   if (!found.after.empty()) json.add("after", found.after);
@@ -173,9 +178,8 @@ std::string lines(const std::vector<std::string>& items, const std::string& inde
 std::string part_json(const Patient& patient, const PartReport& found, size_t number) {
   std::vector<std::string> whole, operations;
   for (const TrialResult& result : found.whole) whole.push_back(result_json(result));
-  const std::vector<OperationView>& views = patient.parts[number].main().operations;
   for (uint32_t i = 0; i < found.operations.size(); ++i) {
-    operations.push_back(operation_json(views[i], i, found.operations[i]));
+    operations.push_back(operation_json(patient.parts[number], i, found.operations[i]));
   }
   JsonObject json;
   json.flag("is_right", found.is_right()).flag("was_examined", found.was_examined);
@@ -224,8 +228,9 @@ std::string table_text(const Patient& patient, const Report& report) {
                      (report.reference.empty() ? "what NNAPI chooses" : report.reference) + "\n";
   for (size_t i = 0; i < patient.parts.size(); ++i) {
     if (!report.disagree[i].empty()) {
-      text += "segment " + std::to_string(i) + ": the expected values themselves differ from the file's samples: " +
-              report.disagree[i] + "; no device is to blame for that\n";
+      text += "segment " + std::to_string(i) +
+              ": the expected values themselves differ from the file's samples: " + report.disagree[i] +
+              "; no device is to blame for that\n";
     }
     if (!report.unknown[i].empty()) text += "segment " + std::to_string(i) + ": " + report.unknown[i] + "\n";
   }
@@ -257,7 +262,8 @@ std::string times_text(const Patient& patient, const Report& report) {
     }
     std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.ns > b.ns; });
     char line[200];
-    std::snprintf(line, sizeof line, "%s: the whole model takes %.0f microseconds, its operations alone %.0f together\n",
+    std::snprintf(line, sizeof line,
+                  "%s: the whole model takes %.0f microseconds, its operations alone %.0f together\n",
                   device_text(device).c_str(), microseconds(whole), microseconds(sum));
     text += std::string(text.empty() ? "" : "\n") + line + "  microseconds    share  operation\n";
     for (const Row& row : rows) {
@@ -276,10 +282,9 @@ std::string report_json(const Patient& patient, const Report& report) {
   for (const DeviceReport& device : report.devices) devices.push_back(device_json(patient, device));
   return "{\n  \"version\": 1,\n  \"file\": " + quoted(patient.path) +
          ",\n  \"feature_level\": " + std::to_string(report.feature_level) +
-         ",\n  \"reference\": " + quoted(report.reference) +
-         ",\n  \"reference_disagrees\": [" + joined(texts_json(report.disagree)) + "]" +
-         ",\n  \"without_expected_values\": [" + joined(texts_json(report.unknown)) + "]" +
-         ",\n  \"devices\": " + lines(devices, "    ") + "\n}\n";
+         ",\n  \"reference\": " + quoted(report.reference) + ",\n  \"reference_disagrees\": [" +
+         joined(texts_json(report.disagree)) + "]" + ",\n  \"without_expected_values\": [" +
+         joined(texts_json(report.unknown)) + "]" + ",\n  \"devices\": " + lines(devices, "    ") + "\n}\n";
 }
 
 std::string trace_json(const Patient& patient, const Report& report) {

@@ -40,7 +40,7 @@ TrialResult result_of(TaskEnd end, const std::string& how, const Request& reques
   const bool is_whole = request.task == Task::kWhole;
   if (answer.status == NNAPI_SHIM_OK) {
     const bool is_wrong = is_whole ? answer.is_wrong_by_sample : answer.worst.is_wrong;
-    const bool is_half = request.compares_rounded && is_wrong && answer.is_half_precision;
+    const bool is_half = request.compares_rounded && answer.is_half_precision;
     const bool is_known = is_whole || answer.worst.elements > 0;
     result.finding = !is_known  ? Finding::kUnknown
                      : is_half  ? Finding::kHalf
@@ -54,6 +54,14 @@ TrialResult result_of(TaskEnd end, const std::string& how, const Request& reques
     result.finding = is_dead(answer.nnapi_code) ? Finding::kCrash : Finding::kError;
   }
   return result;
+}
+
+// Differences as half precision makes them, of one operation; smaller ones come from the order of sums.
+bool may_be_half(const TrialResult& result) {
+  constexpr double kLeastHalfShare = 1e-4;
+  const Comparison& worst = result.worst;
+  const bool is_tried = result.finding == Finding::kWrong || result.finding == Finding::kRight;
+  return is_tried && !worst.is_quantised && worst.not_a_number == 0 && worst.worst > kLeastHalfShare * worst.range;
 }
 
 const char* task_name(Task task) {
@@ -74,9 +82,9 @@ Examination::Examination(const DoctorOptions& options, Patient& patient)
                                     TaskBytes::size(most), options_.limit_ns, log);
   };
   worker_ = make(options_.library, &laboratory_);
-  LibraryChoice reference = options_.library;
-  if (!options_.reference_library.empty()) reference = {options_.reference_library, false};
-  reference_worker_ = make(reference, &reference_laboratory_);
+  if (!options_.reference_library.empty()) {
+    reference_worker_ = make({options_.reference_library, false}, &reference_laboratory_);
+  }
 }
 
 TaskEnd Examination::run_on(Worker& worker, const Request& request, const Operations& operations) {
@@ -159,8 +167,8 @@ std::string Examination::choose_reference(Report* report) {
   if (!options_.reference_library.empty()) {
     Request request{};
     request.task = Task::kDevices;
-    if (run_on(*reference_worker_, request, {}) != TaskEnd::kDone) return "the reference's library can't be loaded";
-    const Answer& answer = TaskBytes(reference_worker_->shared(), most_operations_).answer();
+    if (run_on(reference_worker(), request, {}) != TaskEnd::kDone) return "the reference's library can't be loaded";
+    const Answer& answer = TaskBytes(reference_worker().shared(), most_operations_).answer();
     if (answer.status != NNAPI_SHIM_OK) return answer.message;
     devices.assign(answer.devices, answer.devices + std::min(answer.device_count, kMostDevices));
   }
@@ -181,6 +189,10 @@ std::string Examination::choose_reference(Report* report) {
 
 void Examination::compute_reference(size_t number, Report* report) {
   const Part& part = patient_.parts[number];
+  if (part.samples.empty()) {
+    report->unknown[number] = "it has no samples, and is not examined";
+    return;
+  }
   Request request{};
   request.task = Task::kReference;
   request.part = static_cast<uint32_t>(number);
@@ -191,13 +203,13 @@ void Examination::compute_reference(size_t number, Report* report) {
   std::string& unknown = report->unknown[number];
   size_t failed = 0;
   for (uint32_t i = 0; i < part.main().operations.size(); ++i) {
-    const TaskEnd end = run_on(*reference_worker_, request, {i});
-    const Answer& answer = TaskBytes(reference_worker_->shared(), most_operations_).answer();
+    const TaskEnd end = run_on(reference_worker(), request, {i});
+    const Answer& answer = TaskBytes(reference_worker().shared(), most_operations_).answer();
     if (end == TaskEnd::kDone && answer.status == NNAPI_SHIM_OK) continue;
     if (++failed > 1) continue;
     const std::string how = end == TaskEnd::kDone   ? std::string(answer.message)
                             : end == TaskEnd::kHung ? "it does not answer"
-                                                    : "its process ended with " + reference_worker_->how();
+                                                    : "its process ended with " + reference_worker().how();
     unknown = "operation " + std::to_string(i) + " has no expected value: " + how;
   }
   std::string& disagrees = report->disagree[number];
@@ -216,7 +228,7 @@ void Examination::compute_reference(size_t number, Report* report) {
 // Goes on with the values of another sample. Returns false if that has other sizes.
 bool Examination::select_sample(size_t number, size_t sample, Report* report) {
   Part& part = patient_.parts[number];
-  if (part.chosen == sample) return true;
+  if (part.chosen == sample || part.samples.empty()) return true;
   if (part.samples[sample].sizes != part.samples[0].sizes) return false;
   patient_.store.choose_sample(&part, sample);
   compute_reference(number, report);
@@ -268,14 +280,12 @@ void Examination::try_alone(const Subject& subject, size_t number, PartReport* r
     }
     operation.alone = cut(subject, number, {i});
     if (operation.alone.finding == Finding::kNotTaken) operation.is_taken = false;
-    if (operation.alone.finding == Finding::kWrong) explain_by_half(subject, number, i, report);
+    if (may_be_half(operation.alone)) explain_by_half(subject, number, i, report);
   }
 }
 
 // Has the reference compute the operation of rounded numbers, and asks whether the device is as near to these.
 void Examination::explain_by_half(const Subject& subject, size_t number, uint32_t operation, PartReport* report) {
-  const TrialResult& wrong = report->operations[operation].alone;
-  if (wrong.worst.is_quantised || wrong.worst.not_a_number > 0) return;
   Request request{};
   request.task = Task::kRounded;
   request.part = static_cast<uint32_t>(number);
@@ -283,8 +293,9 @@ void Examination::explain_by_half(const Subject& subject, size_t number, uint32_
   request.other = kNnapisChoice;
   request.runs = 1;
   request.copies = true;
-  const TaskEnd rounded = run_on(*reference_worker_, request, {operation});
-  if (rounded != TaskEnd::kDone || TaskBytes(reference_worker_->shared(), most_operations_).answer().status != NNAPI_SHIM_OK) {
+  const TaskEnd rounded = run_on(reference_worker(), request, {operation});
+  if (rounded != TaskEnd::kDone ||
+      TaskBytes(reference_worker().shared(), most_operations_).answer().status != NNAPI_SHIM_OK) {
     return;
   }
   request.task = Task::kCut;
@@ -399,7 +410,8 @@ void Examination::try_in_place(const Subject& subject, size_t number, PartReport
   }
 }
 
-void Examination::examine_part(const Subject& subject, size_t number, Report* report) {
+void Examination::examine_part(const Subject& device, size_t number, Report* report) {
+  Subject subject = device;
   const Part& part = patient_.parts[number];
   PartReport& found = subject.report->parts[number];
   found.operations.resize(part.main().operations.size());
@@ -407,7 +419,10 @@ void Examination::examine_part(const Subject& subject, size_t number, Report* re
   is_half_ = false;
   trials_ = 0;
   ask_support(subject, number, &found);
-  if (!found.any_taken) return;
+  const bool are_all_taken = std::all_of(found.operations.begin(), found.operations.end(),
+                                         [](const OperationReport& each) { return each.is_taken; });
+  if (are_all_taken) subject.other = kNnapisChoice;
+  if (!found.any_taken || part.samples.empty()) return;
   run_whole(subject, number, &found);
   const bool is_right = found.is_right();
   if (is_right && !options_.examines_all && !options_.only_times) return;
@@ -462,7 +477,8 @@ std::string Examination::examine(Report* report) {
       device.feature_level = report->feature_level;
     }
     device.parts.resize(patient_.parts.size());
-    const int32_t other = is_here && numbers[i] != reference_ && numbers[i] != kNnapisChoice ? reference_ : kNnapisChoice;
+    const int32_t other =
+        is_here && numbers[i] != reference_ && numbers[i] != kNnapisChoice ? reference_ : kNnapisChoice;
     const Subject subject = {numbers[i], other, device.name + " " + device.version, &device};
     for (size_t part = 0; part < patient_.parts.size(); ++part) {
       select_sample(part, 0, report);
@@ -470,7 +486,7 @@ std::string Examination::examine(Report* report) {
     }
   }
   worker_->stop();
-  reference_worker_->stop();
+  reference_worker().stop();
   journal_.finish();
   return "";
 }

@@ -32,7 +32,8 @@ class Examination {
 
  private:
   struct Subject {  // a device
-    int32_t number, other;
+    int32_t number;
+    int32_t other;    // may run what the device does not take; kNnapisChoice: none
     std::string key;  // in the journal
     DeviceReport* report;
   };
@@ -42,7 +43,7 @@ class Examination {
   std::string choose_reference(Report* report);
   void compute_reference(size_t part, Report* report);
   bool select_sample(size_t part, size_t sample, Report* report);
-  void examine_part(const Subject& subject, size_t part, Report* report);
+  void examine_part(const Subject& device, size_t part, Report* report);
   void ask_support(const Subject& subject, size_t part, PartReport* report);
   void run_whole(const Subject& subject, size_t part, PartReport* report);
   void try_alone(const Subject& subject, size_t part, PartReport* report);
@@ -57,6 +58,7 @@ class Examination {
 
   TrialResult run(const Subject& subject, Task task, size_t part, uint32_t sample, const Operations& operations);
   TrialResult cut(const Subject& subject, size_t part, const Operations& operations);
+  Worker& reference_worker() { return reference_worker_ ? *reference_worker_ : *worker_; }
   TaskEnd run_on(Worker& worker, const Request& request, const Operations& operations);
   std::string key_of(const Subject& subject, Task task, size_t part, uint32_t sample,
                      const Operations& operations) const;
@@ -65,7 +67,7 @@ class Examination {
   Patient& patient_;
   size_t most_operations_ = 0;
   std::unique_ptr<Laboratory> laboratory_, reference_laboratory_;  // work in the children
-  std::unique_ptr<Worker> worker_, reference_worker_;
+  std::unique_ptr<Worker> worker_, reference_worker_;              // the latter is null without a library of its own
   TrialJournal journal_;
   int32_t reference_ = kNnapisChoice;
   std::vector<DeviceNote> devices_;

@@ -1,8 +1,8 @@
 #include "tools/nnapi-probe/doctor/facts.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
-#include <iterator>
 
 #include "lib/shim/buffer_views.h"
 #include "tools/nnapi-probe/doctor/json_text.h"
@@ -21,8 +21,8 @@ using nnapi_shim::OperationView;
 
 // The argument that takes all operands that the others leave; their number if there is none.
 size_t variadic_position(const TableView<ArgumentInfo>& arguments) {
-  const auto* found = std::find_if(arguments.begin(), arguments.end(),
-                                   [](const ArgumentInfo& argument) { return argument.variadic; });
+  const auto* found =
+      std::find_if(arguments.begin(), arguments.end(), [](const ArgumentInfo& argument) { return argument.variadic; });
   return static_cast<size_t>(found - arguments.begin());
 }
 
@@ -50,8 +50,7 @@ bool fits(const nnapi_shim::SubgraphView& main, const uint32_t* operands, size_t
 }
 
 const SignatureInfo* signature_of(const nnapi_shim::SubgraphView& main, const OperationView& operation) {
-  const nnapi_convert::OperationInfo* info =
-      nnapi_convert::find_operation(static_cast<OperationCode>(operation.code));
+  const nnapi_convert::OperationInfo* info = nnapi_convert::find_operation(static_cast<OperationCode>(operation.code));
   if (info == nullptr) return nullptr;
   for (const SignatureInfo& signature : info->signatures) {
     for (const TypeCombination& types : signature.combinations) {
@@ -95,8 +94,8 @@ std::vector<Argument> OperationFacts::arguments(uint32_t number) const {
 }
 
 const OperandView* OperationFacts::find(const std::vector<Argument>& arguments, const std::string& name) const {
-  const auto found = std::find_if(arguments.begin(), arguments.end(),
-                                  [&](const Argument& argument) { return name == argument.name; });
+  const auto found =
+      std::find_if(arguments.begin(), arguments.end(), [&](const Argument& argument) { return name == argument.name; });
   return found == arguments.end() ? nullptr : &main_.operands[found->operand];
 }
 
@@ -104,7 +103,9 @@ std::optional<int64_t> OperationFacts::number(const std::vector<Argument>& argum
   for (const Argument& argument : arguments) {
     if (name != argument.name) continue;
     for (const nnapi_shim::ValueView& value : main_.values) {
-      const auto is = [&](OperandCode type) { return main_.operands[value.operand].type == static_cast<int32_t>(type); };
+      const auto is = [&](OperandCode type) {
+        return main_.operands[value.operand].type == static_cast<int32_t>(type);
+      };
       if (value.operand != argument.operand || value.data == nullptr) continue;
       if (is(OperandCode::BOOL) && value.length >= 1) return *static_cast<const uint8_t*>(value.data) != 0 ? 1 : 0;
       int32_t word = 0;
@@ -145,6 +146,17 @@ size_t OperationFacts::terms(uint32_t number) const {
   return most;
 }
 
+uint64_t OperationFacts::multiply_adds(uint32_t number) const {
+  const std::vector<Argument> all = arguments(number);
+  const OperationView& operation = main_.operations[number];
+  const bool is_product = static_cast<OperationCode>(operation.code) == OperationCode::BATCH_MATMUL;
+  if (find(all, "filter") == nullptr && find(all, "weights") == nullptr && !is_product) return 0;
+  uint64_t count = terms(number);
+  const OperandView& output = main_.operands[operation.outputs[0]];
+  for (uint32_t i = 0; i < output.rank; ++i) count *= output.dims[i];
+  return count;
+}
+
 std::vector<Condition> OperationFacts::types(uint32_t number) const {
   const std::vector<Argument> all = arguments(number);
   std::vector<Condition> found;
@@ -152,8 +164,8 @@ std::vector<Condition> OperationFacts::types(uint32_t number) const {
   for (const Argument& argument : all) {
     const OperandView& operand = main_.operands[argument.operand];
     if (!nnapi_shim::is_tensor(operand.type)) continue;
-    const bool is_telling = !has_first || std::strcmp(argument.name, "filter") == 0 ||
-                            std::strcmp(argument.name, "weights") == 0;
+    const bool is_telling =
+        !has_first || std::strcmp(argument.name, "filter") == 0 || std::strcmp(argument.name, "weights") == 0;
     has_first = true;
     if (is_telling) found.push_back({"types", argument.name, type_text(operand.type)});
   }
@@ -205,16 +217,23 @@ std::vector<Condition> OperationFacts::forms(uint32_t number_of_operation) const
   if (find(all, "layout") != nullptr) {
     found.push_back({"layouts", "", is_nchw(number_of_operation) ? "[\"NCHW\"]" : "[\"NHWC\"]"});
   }
-  bool has_rank = false;
+  // The sizes of the result tell most, those of biases least.
+  std::vector<Argument> ordered = all;
+  std::rotate(ordered.begin(), ordered.end() - std::min<ptrdiff_t>(1, static_cast<ptrdiff_t>(all.size())),
+              ordered.end());
   std::vector<std::string> named;
-  for (const Argument& argument : all) {
+  for (const Argument& argument : ordered) {
     const OperandView& operand = main_.operands[argument.operand];
     const bool is_known = std::find(named.begin(), named.end(), argument.name) != named.end();
     if (!nnapi_shim::is_tensor(operand.type) || operand.rank == 0 || is_known) continue;
-    if (!has_rank) found.push_back({"ranks", argument.name, range_text(operand.rank)});
-    has_rank = true;
     named.emplace_back(argument.name);
     found.push_back({"sizes", argument.name, "[" + sizes_text(operand) + "]"});
+  }
+  for (const Argument& argument : all) {
+    const OperandView& operand = main_.operands[argument.operand];
+    if (!nnapi_shim::is_tensor(operand.type)) continue;
+    found.push_back({"ranks", argument.name, range_text(operand.rank)});
+    break;
   }
   return found;
 }

@@ -35,6 +35,8 @@ class OperationFacts {
   bool is_nchw(uint32_t operation) const;
   // How many products are added up for an element of the result; 1 for none.
   size_t terms(uint32_t operation) const;
+  // Multiply-adds of convolutions, dense layers and matrix products; 0 for other operations.
+  uint64_t multiply_adds(uint32_t operation) const;
   // The types of the arguments that tell most: the first tensor, filters and weights.
   std::vector<Condition> types(uint32_t operation) const;
   // What else a rule of a profile can be about, the simplest first: strides, padding, layout, rank, sizes.

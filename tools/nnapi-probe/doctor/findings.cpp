@@ -5,8 +5,8 @@
 namespace nnapi_doctor {
 
 const char* name_of(Finding finding) {
-  static const char* const kNames[kFindings] = {"not tried",      "unknown", "not taken", "right", "half precision",
-                                                "wrong",          "error",   "crash",     "hang"};
+  static const char* const kNames[kFindings] = {"not tried", "unknown", "not taken", "right", "half precision",
+                                                "wrong",     "error",   "crash",     "hang"};
   return kNames[static_cast<size_t>(finding)];
 }
 

@@ -39,9 +39,9 @@ struct TrialResult {
 
 struct OperationReport {
   bool is_taken = true;
-  TrialResult alone;     // as a model of its own
-  TrialResult in_place;  // a fault that showed only with other operations before it
-  std::string after;     // of in_place: what has to stand before it, a list in JSON; empty: not found out
+  TrialResult alone;            // as a model of its own
+  TrialResult in_place;         // a fault that showed only with other operations before it
+  std::string after;            // of in_place: what has to stand before it, a list in JSON; empty: not found out
   bool is_right_after = false;  // was tried with what stands before it, and was right
 
   bool is_faulty() const { return is_fault(alone.finding) || is_fault(in_place.finding); }
@@ -52,10 +52,10 @@ struct PartReport {
   std::vector<TrialResult> whole;  // of each sample
   bool copies_weights = false;     // failed with weights by their file, and was right with a copy
   std::vector<OperationReport> operations;
-  bool was_examined = false;       // operation by operation
-  TrialResult rest;                // all operations together that are not faulty
-  uint32_t bisection_trials = 0;   // compilations until the first operation was named in place
-  uint32_t sample = 0;             // the one whose values were used
+  bool was_examined = false;      // operation by operation
+  TrialResult rest;               // all operations together that are not faulty
+  uint32_t bisection_trials = 0;  // compilations until the first operation was named in place
+  uint32_t sample = 0;            // the one whose values were used
 
   bool is_right() const;
   Finding worst_whole() const;
@@ -72,10 +72,11 @@ struct DeviceReport {
 };
 
 struct Report {
-  std::string reference;              // the device that computed the expected values; empty: what NNAPI chooses
-  std::vector<std::string> disagree;  // of each part: how the reference differs from the file's samples; empty: it does not
-  std::vector<std::string> unknown;   // of each part: why some expected values are not known; empty: all are
-  uint32_t feature_level = 0;         // NNAPI's
+  std::string reference;  // the device that computed the expected values; empty: what NNAPI chooses
+  std::vector<std::string>
+      disagree;  // of each part: how the reference differs from the file's samples; empty: it does not
+  std::vector<std::string> unknown;  // of each part: why some expected values are not known; empty: all are
+  uint32_t feature_level = 0;        // NNAPI's
   std::vector<DeviceReport> devices;
 };
 

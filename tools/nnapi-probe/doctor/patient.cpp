@@ -45,20 +45,29 @@ bool choose_variant(const std::vector<int32_t>& words, uint32_t variant, std::ve
   return true;
 }
 
+// A part without samples is not examined; its operations are known if its sizes are.
+int bind_without_samples(Part* part, nnapi_shim_error* error) {
+  const uint32_t count = part->buffer->argument_count();
+  std::vector<std::vector<int64_t>> sizes;
+  for (uint32_t i = 0; i < count; ++i) sizes.push_back(part->buffer->argument_sizes(i));
+  std::vector<nnapi_shim_shape> shapes;
+  for (const std::vector<int64_t>& one : sizes) shapes.push_back({static_cast<uint32_t>(one.size()), one.data()});
+  part->views.resize(1);
+  if (const int status = part->buffer->bind(shapes.data(), count, &part->views[0], error)) return status;
+  part->cutter = std::make_unique<ModelCutter>(part->views[0]);
+  return NNAPI_SHIM_OK;
+}
+
 // Reads the samples, each with its sizes filled in.
 int read_samples(Part* part, nnapi_shim_error* error) {
   const size_t count = part->buffer->sample_count();
-  if (count == 0) {
-    return nnapi_shim::fail(error, NNAPI_SHIM_BAD_MODEL,
-                            "the file has no samples to examine a device by; convert the model with --self-check 2");
-  }
+  if (count == 0) return bind_without_samples(part, error);
   part->samples.resize(count);
   part->views.resize(count);
   for (size_t i = 0; i < count; ++i) {
     if (const int status = part->buffer->read_sample(i, &part->samples[i], error)) return status;
     const std::vector<nnapi_shim_shape> shapes = part->samples[i].shapes();
-    const int status =
-        part->buffer->bind(shapes.data(), static_cast<uint32_t>(shapes.size()), &part->views[i], error);
+    const int status = part->buffer->bind(shapes.data(), static_cast<uint32_t>(shapes.size()), &part->views[i], error);
     if (status != NNAPI_SHIM_OK) return status;
   }
   part->cutter = std::make_unique<ModelCutter>(part->views[0]);
@@ -145,8 +154,7 @@ std::string ValueStore::open(std::vector<Part>* parts, const std::string& folder
       return "can't write " + std::to_string(bytes_) + " bytes to " + path + ": " + std::strerror(code);
     }
   }
-  void* mapped =
-      ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | (fd < 0 ? MAP_ANONYMOUS : 0), fd, 0);
+  void* mapped = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | (fd < 0 ? MAP_ANONYMOUS : 0), fd, 0);
   if (fd >= 0) ::close(fd);
   if (mapped == MAP_FAILED) return std::string("can't map the values of the model: ") + std::strerror(errno);
   data_ = static_cast<uint8_t*>(mapped);
@@ -159,6 +167,7 @@ void ValueStore::choose_sample(Part* part, size_t sample) const {
   for (uint32_t i = 0; i < part->places.size(); ++i) {
     if (part->places[i] != kNoPlace) set_known(*part, i, false);
   }
+  if (part->samples.empty()) return;
   const std::vector<uint32_t>& inputs = part->main().input_operands;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (part->places[inputs[i]] == kNoPlace) continue;
@@ -181,6 +190,13 @@ int Patient::open(const std::string& file, uint32_t variant, const std::string& 
   }
   archive.drop_words();
   if (parts.empty()) return nnapi_shim::fail(error, NNAPI_SHIM_BAD_MODEL, "%.200s has no model", file.c_str());
+  const bool has_samples =
+      std::any_of(parts.begin(), parts.end(), [](const Part& part) { return !part.samples.empty(); });
+  if (!has_samples) {
+    return nnapi_shim::fail(error, NNAPI_SHIM_BAD_MODEL,
+                            "%.200s has no samples to examine a device by; convert the model with --self-check 2",
+                            file.c_str());
+  }
   char text[24];
   std::snprintf(text, sizeof text, "%08x", sum);
   id = text;

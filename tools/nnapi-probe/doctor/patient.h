@@ -17,7 +17,7 @@ struct Part {
   std::unique_ptr<const nnapi_shim::ModelBuffer> buffer;
   nnapi_shim::Weights weights;
   std::vector<nnapi_shim::Sample> samples;
-  std::vector<nnapi_shim::ModelView> views;  // bound to the sizes of each sample
+  std::vector<nnapi_shim::ModelView> views;  // bound to the sizes of each sample; one without samples
   std::unique_ptr<ModelCutter> cutter;       // of the first sample's view
   std::vector<uint64_t> places;              // in the store, of each operand that is no constant; kNoPlace: none
   std::vector<TensorForm> forms;             // of each operand
@@ -36,15 +36,17 @@ class ValueStore {
   ValueStore(const ValueStore&) = delete;
   ValueStore& operator=(const ValueStore&) = delete;
 
-  // Gives each operand that is no constant a place. The values are in an unnamed file of the folder; without a folder, in
-  // memory. Returns an empty text, or why it failed.
+  // Gives each operand that is no constant a place. The values are in an unnamed file of the folder; without a folder,
+  // in memory. Returns an empty text, or why it failed.
   std::string open(std::vector<Part>* parts, const std::string& folder);
 
   // Puts in the inputs of a sample of the same sizes; the other values are not known any more.
   void choose_sample(Part* part, size_t sample) const;
 
   uint8_t* at(const Part& part, uint32_t operand) const { return data_ + part.places[operand]; }
-  bool is_known(const Part& part, uint32_t operand) const { return part.places[operand] != kNoPlace && *flag(part, operand) != 0; }
+  bool is_known(const Part& part, uint32_t operand) const {
+    return part.places[operand] != kNoPlace && *flag(part, operand) != 0;
+  }
   void set_known(const Part& part, uint32_t operand, bool known) const { *flag(part, operand) = known ? 1 : 0; }
   // Has room for the results of any one operation, each at a multiple of 64 bytes.
   uint8_t* scratch() const { return data_ + scratch_; }

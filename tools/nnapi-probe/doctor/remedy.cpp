@@ -50,23 +50,35 @@ int bit_count(uint32_t choice) {
   return count;
 }
 
-// Adds the fewest of the point's forms with which the remedy holds for none of the others.
-void narrow(Remedy* remedy, const Point& point, const std::vector<const Point*>& others) {
+// Adds the fewest of the point's forms with which the remedy holds for none of the others; of several ways, the one
+// that holds for most of the points `alike`.
+void narrow(Remedy* remedy, const Point& point, const std::vector<const Point*>& others,
+            const std::vector<const Point*>& alike) {
   constexpr size_t kMostForms = 12;
   const size_t count = std::min(point.forms.size(), kMostForms);
   std::vector<uint32_t> choices(size_t{1} << count);
   for (uint32_t i = 0; i < choices.size(); ++i) choices[i] = i;
-  std::stable_sort(choices.begin(), choices.end(),
-                   [](uint32_t a, uint32_t b) { return bit_count(a) < bit_count(b); });
-  for (const uint32_t choice : choices) {
-    remedy->forms.clear();
+  std::stable_sort(choices.begin(), choices.end(), [](uint32_t a, uint32_t b) { return bit_count(a) < bit_count(b); });
+  const auto forms_of = [&](uint32_t choice) {
+    std::vector<Condition> forms;
     for (size_t i = 0; i < count; ++i) {
-      if ((choice >> i & 1) != 0) remedy->forms.push_back(point.forms[i]);
+      if ((choice >> i & 1) != 0) forms.push_back(point.forms[i]);
     }
-    const bool is_telling = std::none_of(others.begin(), others.end(),
-                                         [&](const Point* other) { return holds(*remedy, *other); });
-    if (is_telling) return;
+    return forms;
+  };
+  const auto counts = [remedy](const std::vector<const Point*>& points) {
+    return std::count_if(points.begin(), points.end(), [&](const Point* each) { return holds(*remedy, *each); });
+  };
+  std::ptrdiff_t most = -1;
+  uint32_t best = choices.back();
+  for (const uint32_t choice : choices) {
+    if (most >= 0 && bit_count(choice) > bit_count(best)) break;
+    remedy->forms = forms_of(choice);
+    if (counts(others) > 0 || counts(alike) <= most) continue;
+    most = counts(alike);
+    best = choice;
   }
+  remedy->forms = forms_of(best);
 }
 
 std::string channels_text(const Comparison& worst) {
@@ -130,10 +142,11 @@ void add(std::vector<Remedy>* remedies, Remedy remedy) {
 }
 
 void add_remedies(const std::string& name, const std::vector<Point>& points, std::vector<Remedy>* remedies) {
-  std::vector<const Point*> right, taken;
+  std::vector<const Point*> right, taken, faulty, untaken;
   for (const Point& point : points) {
     if (point.is_right) right.push_back(&point);
-    if (point.report->is_taken) taken.push_back(&point);
+    (point.report->is_taken ? taken : untaken).push_back(&point);
+    if (point.report->is_taken && point.report->is_faulty()) faulty.push_back(&point);
   }
   for (const Point& point : points) {
     const OperationReport& report = *point.report;
@@ -141,7 +154,7 @@ void add_remedies(const std::string& name, const std::vector<Point>& points, std
     remedy.operation = name;
     remedy.types = point.types;
     if (!report.is_taken) {
-      narrow(&remedy, point, taken);
+      narrow(&remedy, point, taken, untaken);
       remedy.reason = "the driver does not take it";
       add(remedies, std::move(remedy));
       continue;
@@ -152,7 +165,7 @@ void add_remedies(const std::string& name, const std::vector<Point>& points, std
     remedy.reason = reason_of(is_alone ? report.alone : report.in_place);
     if (!is_alone) remedy.after = report.after.empty() ? point.predecessors : report.after;
     if (remedy.after == "[]") remedy.after.clear();
-    narrow(&remedy, point, right);
+    narrow(&remedy, point, right, faulty);
     if (!remedy.forms.empty()) remedy.sizes.push_back(telling_sizes(point, right));
     add(remedies, std::move(remedy));
   }
@@ -204,7 +217,8 @@ std::vector<Remedy> find_remedies(const Patient& patient, const DeviceReport& de
       point.forms = facts.forms(i);
       point.predecessors = facts.predecessors(i);
       point.report = &operation;
-      const bool is_right_alone = operation.alone.finding == Finding::kRight || operation.alone.finding == Finding::kHalf;
+      const bool is_right_alone =
+          operation.alone.finding == Finding::kRight || operation.alone.finding == Finding::kHalf;
       point.is_right = operation.is_taken && !operation.is_faulty() && (found.is_right() || is_right_alone);
       points[part.main().operations[i].code].push_back(std::move(point));
     }

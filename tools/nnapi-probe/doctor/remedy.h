@@ -1,5 +1,5 @@
-// Says what was found as rules: of a device profile (schemas/device_profile.schema.json), which the conversion reads, and
-// of drivers (schemas/driver_rules.schema.json), which the shim reads.
+// Says what was found as rules: of a device profile (schemas/device_profile.schema.json), which the conversion reads,
+// and of drivers (schemas/driver_rules.schema.json), which the shim reads.
 #pragma once
 
 #include <string>
@@ -20,8 +20,8 @@ struct Remedy {
   bool is_fault = false;           // else the device does not take it, which is no matter for driver rules
 };
 
-// Returns the fewest and narrowest rules that hold for each operation that was found wrong or is not taken, and for none
-// that was found right, as far as the conditions can tell them apart.
+// Returns the fewest and narrowest rules that hold for each operation that was found wrong or is not taken, and for
+// none that was found right, as far as the conditions can tell them apart.
 std::vector<Remedy> find_remedies(const Patient& patient, const DeviceReport& device);
 
 std::string profile_json(const DeviceReport& device, const std::vector<Remedy>& remedies);

@@ -80,8 +80,7 @@ void round_weights(const Part& part, ModelView* view, std::vector<std::vector<ui
 
 }  // namespace
 
-Laboratory::Laboratory(const Patient& patient, LibraryChoice library)
-    : patient_(patient), choice_(std::move(library)) {
+Laboratory::Laboratory(const Patient& patient, LibraryChoice library) : patient_(patient), choice_(std::move(library)) {
   options_.replaces_rules = true;  // drivers that are known to be wrong are examined, too
 }
 
@@ -221,7 +220,7 @@ int Laboratory::run_cut(const Request& request, const std::vector<uint32_t>& ope
         answer->worst = found;
         answer->worst_operand = operand;
       }
-      if (request.compares_rounded && found.is_wrong &&
+      if (request.compares_rounded &&
           !is_half_precision(form, expected, results[i].data(), scratch, facts.terms(operations[0]))) {
         answer->is_half_precision = false;
       }

@@ -47,7 +47,7 @@ struct Answer {
   int32_t status, nnapi_code;  // of the shim; NNAPI_SHIM_OK also for wrong results
   uint32_t device_count, feature_level;
   DeviceNote devices[kMostDevices];
-  Comparison worst;         // of the results, the one that is wrong by the largest share
+  Comparison worst;  // of the results, the one that is wrong by the largest share
   uint32_t worst_operand;
   bool is_half_precision;   // half precision explains all differences
   bool is_wrong_by_sample;  // of kWhole: by the file's own outputs

@@ -1,5 +1,5 @@
-// Keeps in a file which trial is at work and what trials found, so that a doctor that was ended goes on where it was, and
-// knows which trial ended it.
+// Keeps in a file which trial is at work and what trials found, so that a doctor that was ended goes on where it was,
+// and knows which trial ended it.
 #pragma once
 
 #include <map>
@@ -17,8 +17,8 @@ class TrialJournal {
   TrialJournal(const TrialJournal&) = delete;
   TrialJournal& operator=(const TrialJournal&) = delete;
 
-  // Reads what an earlier doctor noted of the same `subject`, a text without line ends. Returns an empty text, or why the
-  // file can't be written. From then on a signal to end (SIGINT, SIGTERM, SIGHUP) is no fault of the trial at work.
+  // Reads what an earlier doctor noted of the same `subject`, a text without line ends. Returns an empty text, or why
+  // the file can't be written. From then on a signal to end (SIGINT, SIGTERM, SIGHUP) is no fault of the trial at work.
   std::string open(const std::string& folder, const std::string& subject);
 
   // Returns whether an earlier doctor made the trial, or was ended by it.

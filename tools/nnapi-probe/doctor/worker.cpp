@@ -117,13 +117,15 @@ void Worker::stop() {
 TaskEnd Worker::run() {
   if (shared_ == nullptr || (child_ < 0 && !start())) return TaskEnd::kNotStarted;
   tasks_before_ = tasks_++;
+  // The first task loads the library, too.
+  const uint64_t limit = tasks_before_ == 0 ? 2 * limit_ns_ : limit_ns_;
   bool is_answered = send_sign(to_child_);
   const uint64_t begin = nnapi_shim::now_ns();
   bool is_late = false;
   while (is_answered) {
     const uint64_t taken = nnapi_shim::now_ns() - begin;
     pollfd wait = {from_child_, POLLIN, 0};
-    const uint64_t left = limit_ns_ > taken ? limit_ns_ - taken : 0;
+    const uint64_t left = limit > taken ? limit - taken : 0;
     const int ready = ::poll(&wait, 1, static_cast<int>((left + 999999) / 1000000));
     if (ready < 0 && errno == EINTR) continue;
     is_late = ready == 0;
