@@ -69,6 +69,7 @@ function calibrationFindings({ distance }) {
 // Pairs of a level and a text, the bad ones first.
 function findingsOf(report) {
   const found = [];
+  if (report.doctor) found.push([report.doctor.level, `${report.doctor.device}: ${report.doctor.conclusion}`]);
   if (report.verification) found.push(...verificationFindings(report.verification));
   if (report.partition) {
     found.push(...shareFinding(report.partition));
@@ -112,6 +113,7 @@ class Troubles {
   }
 
   of(node) {
+    if (node.finding) return { level: node.finding.level, rank: node.finding.rank, why: node.finding.why };
     const reason = reasonOf(this.report, node);
     if (reason && !this.report.partition) return { level: "bad", rank: 0, why: "can't go to NNAPI" };
     if (reason) {

@@ -16,7 +16,6 @@ constexpr const char* kConvertDescription =
     R"(Converts a PyTorch model to TorchScript of the same interface that runs on Android's NNAPI.
 
 Examples:
-  nnapi-convert model.pt --nhwc -o out.pt
   nnapi-convert model.pt --input 1,3,224,224 --nhwc --verify -o out.ptl
   nnapi-convert quantised.pt --nhwc --quant full -o out.pt
 
@@ -26,6 +25,7 @@ Subcommands (each has its own --help):
   verify   compare a converted model with its original on the host's NNAPI
   inspect  show what a converted file holds
   ops      list the operations that can be lowered
+  phone    convert for attached phones, until each computes the file right
   shim     write the sources of the shim, for apps that build it themselves
 )";
 

@@ -45,7 +45,7 @@ std::optional<std::string> litert_text(const std::string& path, const std::strin
 
 int run_inspect(const Arguments& command_line) {
   std::string path;
-  std::string format = "text";
+  std::string format = "text", doctor, device;
   CLI::App app(
       "Shows what a converted file holds: its interface and its NNAPI operations.\n\n"
       "Examples:\n  nnapi-convert inspect out.pt\n  nnapi-convert inspect out.pt --format json\n"
@@ -56,9 +56,23 @@ int run_inspect(const Arguments& command_line) {
   app.add_option("--format", format, "how to show it")
       ->check(CLI::IsMember({"text", "json", "dot", "html"}))
       ->capture_default_str();
+  app.add_option("--doctor", doctor, "with html, doctor.json of nnapi-probe --doctor: colours what is wrong and slow")
+      ->type_name("FILE");
+  app.add_option("--device", device, "with --doctor, the device; if not given, the first one that is wrong")
+      ->type_name("NAME");
   add_log_options(app);
   if (const auto code = parse_command_line(app, command_line, kInspectExitCodes)) return *code;
-  check_files_apart({{{"OUT", path}}, {}});
+  FilesInUse files = {{{"OUT", path}}, {}};
+  if (!doctor.empty()) files.read.push_back({"--doctor", doctor});
+  check_files_apart(files);
+  if (!doctor.empty()) {
+    if (format != "html") throw ConvertError(ExitCode::kUsage, "--doctor needs --format html");
+    std::string problem;
+    const auto found = text_of_file(doctor, problem);
+    if (!found) throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}", doctor, problem));
+    std::cout << engine().doctor_page(path, *found, device);
+    return 0;
+  }
   if (const std::optional<std::string> text = litert_text(path, format)) {
     std::cout << *text;
   } else {

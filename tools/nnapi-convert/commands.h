@@ -15,6 +15,7 @@ int run_check(const Arguments& arguments);
 int run_verify(const Arguments& arguments);
 int run_inspect(const Arguments& arguments);
 int run_ops(const Arguments& arguments);
+int run_phone(const Arguments& arguments);
 int run_shim(const Arguments& arguments);
 
 }  // namespace nnapi_convert

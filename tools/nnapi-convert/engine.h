@@ -18,6 +18,9 @@ struct Engine {
   int (*verify)(const VerifyArguments& arguments);
   // Returns the content of a converted file in one of the formats of `inspect`.
   std::string (*inspect)(const std::string& path, const std::string& format);
+  // Returns a page that shows the graph of a converted file with what nnapi-probe's doctor found on a device; an empty
+  // name is the first one that is wrong.
+  std::string (*doctor_page)(const std::string& path, const std::string& doctor, const std::string& device);
   // Returns the operations that can be lowered, in one of the formats of `ops`.
   std::string (*list_operations)(const std::string& format);
   // Returns the shim's sources that a converted file carries.

@@ -55,9 +55,9 @@ void check_spelling(const std::string& word, const Subcommands& subcommands) {
 }
 
 int run(int argc, char** argv) {
-  static const Subcommands subcommands = {{"batch", run_batch_command}, {"check", run_check},
-                                          {"inspect", run_inspect},     {"ops", run_ops},
-                                          {"shim", run_shim},           {"verify", run_verify}};
+  static const Subcommands subcommands = {
+      {"batch", run_batch_command}, {"check", run_check}, {"inspect", run_inspect}, {"ops", run_ops},
+      {"phone", run_phone},         {"shim", run_shim},   {"verify", run_verify}};
   Arguments arguments(argv + 1, argv + argc);
   const auto subcommand = arguments.empty() ? subcommands.end() : subcommands.find(arguments[0]);
   if (subcommand == subcommands.end()) {

@@ -1,0 +1,342 @@
+"""nnapi-probe's doctor on an NNAPI that computes chosen operations wrongly (tests/doctor/spoilt_nnapi.cpp): it names them,
+and a file converted by its answer is right there."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+import unittest
+
+import jsonschema
+import torch
+from torch import nn
+
+from cli import HOST, LIBRARIES, PROGRAM, ROOT, CliTest, environment, run
+
+PROBE = os.environ.get("NNAPI_PROBE", str(pathlib.Path(PROGRAM).parent / "nnapi-probe"))
+SPOILT = LIBRARIES / "spoilt_nnapi/libspoilt_nnapi.so"
+SPOILT_LEVEL1 = LIBRARIES / "spoilt_nnapi/libspoilt_nnapi_level1.so"
+SCHEMAS = {name: json.loads((ROOT / f"schemas/{name}.schema.json").read_text())
+           for name in ("doctor", "device_profile", "driver_rules")}
+ADD, AVERAGE_POOL, CONV, DEPTHWISE, DENSE, LOGISTIC, MAX_POOL, MUL, SOFTMAX = 0, 1, 3, 4, 9, 14, 17, 18, 25
+FAULTS = ("wrong", "error", "crash", "hang")
+
+
+class Blocks(nn.Module):
+    """Inverted residuals with operations that occur once and several times, before and after others."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(3)
+        self.stem = nn.Conv2d(3, 8, 3, padding=1)
+        self.wide = nn.Conv2d(8, 16, 1)
+        self.depthwise = nn.Conv2d(16, 16, 3, padding=1, groups=16)
+        self.narrow = nn.Conv2d(16, 8, 1)
+        self.down = nn.Conv2d(8, 12, 3, stride=2, padding=1)
+        self.depthwise2 = nn.Conv2d(12, 12, 3, padding=1, groups=12)
+        self.out = nn.Conv2d(12, 12, 1)
+        self.dense = nn.Linear(12, 10)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = torch.relu(self.stem(x))
+        x = x + self.narrow(torch.relu(self.depthwise(torch.relu(self.wide(x)))))
+        x = torch.relu(self.down(x))
+        x = x + self.out(torch.sigmoid(self.depthwise2(x)))
+        return torch.softmax(self.dense(x.mean([2, 3])), 1)
+
+
+class DoctorTest(CliTest):
+    def converted(self, *options, name="out.pt"):
+        model = self.folder / "model.pt"
+        if not model.exists():
+            torch.jit.trace(Blocks().eval(), torch.rand(1, 3, 16, 16)).save(str(model))
+        path = self.folder / name
+        self.succeed(model, "--nhwc", "--input", "1,3,16,16", "--runtime", "shim", "--min-segment-macs", "0", "-o", path,
+                     *options)
+        return path
+
+    def start(self, file, fault, *options, library=SPOILT, folder="results", **variables):
+        results = self.folder / folder
+        results.mkdir(exist_ok=True)
+        command = [PROBE, "--doctor", str(file), "--library", str(library), "--limit", "5", "--runs", "1", "--folder",
+                   str(results), *map(str, options)]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                env=environment({"SPOILT_NNAPI": fault, **variables}))
+
+    def examine(self, file, fault="", *options, folder="results", **more):
+        process = self.start(file, fault, *options, folder=folder, **more)
+        stdout, stderr = process.communicate(timeout=120)
+        self.assertEqual(0, process.returncode, stdout + stderr)
+        report = json.loads((self.folder / folder / "doctor.json").read_text())
+        self.check(report)
+        self.stdout = stdout
+        return report["devices"][0]
+
+    def check(self, report):
+        for name, schema in SCHEMAS.items():
+            for item in ([report] if name == "doctor" else [device[name] for device in report["devices"]]):
+                jsonschema.Draft202012Validator(schema).validate(item)
+
+    def faulty(self, device):
+        return {(operation["operation"], tuple(operation["sizes"]))
+                for segment in device["segments"] for operation in segment["operations"]
+                if any(operation[way]["finding"] in FAULTS for way in ("alone", "in_place") if way in operation)}
+
+    def findings(self, device, way="alone"):
+        return {operation[way]["finding"] for segment in device["segments"] for operation in segment["operations"]
+                if way in operation and operation[way]["finding"] in FAULTS}
+
+    def convert_again(self, device, fault):
+        """The file converted by the doctor's profile is right on the same device."""
+        profile = self.folder / "profile.json"
+        profile.write_text(json.dumps(device["device_profile"]))
+        again = self.converted("--device-profile", profile, name="again.pt")
+        found = self.examine(again, fault, folder="again")
+        self.assertTrue(found["is_right"], found["conclusion"])
+        return again, found
+
+
+class Alone(DoctorTest):
+    """Operations that are wrong by themselves."""
+
+    def test_kinds_of_wrong(self):
+        file = self.converted()
+        depthwise = {("DEPTHWISE_CONV_2D", (1, 16, 16, 16)), ("DEPTHWISE_CONV_2D", (1, 8, 8, 12))}
+        for way, amount, finding in [("scale", 1.3, "wrong"), ("nan", 1, "wrong"),
+                                     ("crash", 1, "crash"), ("refuse", 1, "error"), ("refuse_compile", 1, "error")]:
+            with self.subTest(way=way):
+                fault = f"{way} {DEPTHWISE} - -1 {amount} 1 0"
+                device = self.examine(file, fault)
+                self.assertFalse(device["is_right"])
+                self.assertEqual(depthwise, self.faulty(device))
+                self.assertEqual({finding}, self.findings(device))
+                rules = device["device_profile"]["refuses"]
+                self.assertEqual(1, len(rules))
+                self.assertEqual({"operations", "types", "reason"}, set(rules[0]))
+                self.convert_again(device, fault)
+
+    def test_hang(self):
+        fault = f"hang {SOFTMAX} - -1 1 0 0"
+        device = self.examine(self.converted(), fault, "--limit", 3)
+        self.assertEqual({("SOFTMAX", (1, 10))}, self.faulty(device))
+        self.assertEqual({"hang"}, self.findings(device))
+        self.convert_again(device, fault)
+
+    def test_channel_is_named(self):
+        device = self.examine(self.converted(), f"channel {CONV} 1x8x8x12 -1 5 7 0")
+        wrong = [operation["alone"]["error"] for operation in device["segments"][0]["operations"]
+                 if operation["alone"]["finding"] == "wrong"]
+        self.assertTrue(wrong)
+        for error in wrong:
+            self.assertEqual((1, 12, [7]), (error["wrong_channels"], error["channels"], error["first_wrong_channels"]))
+
+    def test_one_shape(self):
+        """Convolutions of other sizes stay on the device."""
+        fault = f"scale {CONV} 1x16x16x16 -1 1.5 0 0"
+        device = self.examine(self.converted(), fault)
+        self.assertEqual({("CONV_2D", (1, 16, 16, 16))}, self.faulty(device))
+        _, again = self.convert_again(device, fault)
+        kept = sum(operation["multiply_adds"] for segment in again["segments"] for operation in segment["operations"])
+        whole = sum(operation["multiply_adds"] for operation in device["segments"][0]["operations"])
+        wrong = 16 * 16 * 16 * 8
+        self.assertGreaterEqual(kept, 0.9 * (whole - wrong))
+        rules = json.loads((self.folder / "results/driver_rules.json").read_text())
+        jsonschema.Draft202012Validator(SCHEMAS["driver_rules"]).validate(rules)
+        self.assertEqual([1], [len(rule["sizes"]) for rule in rules["rules"]])
+
+    def test_not_taken(self):
+        device = self.examine(self.converted(), f"untaken {LOGISTIC} - -1 1 0 0", "--all")
+        self.assertTrue(device["is_right"])
+        self.assertEqual(["LOGISTIC"], device["device_profile"]["refuses"][0]["operations"])
+        self.assertEqual([], device["driver_rules"]["rules"])
+
+    def test_quantised(self):
+        model = ROOT / "testdata/models/quant.pt"
+        file = self.folder / "quant.pt"
+        self.succeed(model, "--nhwc", "--quant", "full", "--runtime", "shim", "-o", file)
+        names = {operation["operation"] for operation in
+                 self.examine(file, "", "--all")["segments"][0]["operations"]}
+        self.assertIn("CONV_2D", names)
+        device = self.examine(file, f"scale {CONV} - -1 1.5 0 0")
+        self.assertEqual({"CONV_2D"}, {name for name, _ in self.faulty(device)})
+        errors = [operation["alone"]["error"] for operation in device["segments"][0]["operations"]
+                  if operation["alone"]["finding"] == "wrong"]
+        self.assertEqual({"quanta"}, {error["unit"] for error in errors})
+
+
+class InPlace(DoctorTest):
+    def test_predecessor(self):
+        fault = f"scale {ADD} - {CONV} 1.4 0 0"
+        device = self.examine(self.converted(), fault)
+        self.assertEqual({("ADD", (1, 16, 16, 8)), ("ADD", (1, 8, 8, 12))}, self.faulty(device))
+        self.assertEqual({"wrong"}, self.findings(device, "in_place"))
+        rule = device["device_profile"]["refuses"][0]
+        self.assertEqual(["CONV_2D"], rule["after"])
+        count = len(device["segments"][0]["operations"])
+        self.assertLessEqual(device["segments"][0]["bisection_compilations"], 2 * count.bit_length() + 12)
+        self.convert_again(device, fault)
+
+    def test_two_faults(self):
+        fault = f"scale {ADD} 1x8x8x12 {CONV} 1.4 0 0;crash {SOFTMAX} - -1 1 0 0"
+        device = self.examine(self.converted(), fault)
+        self.assertEqual({("ADD", (1, 8, 8, 12)), ("SOFTMAX", (1, 10))}, self.faulty(device))
+        self.convert_again(device, fault)
+
+
+class NoFault(DoctorTest):
+    def test_healthy(self):
+        device = self.examine(self.converted(), "", "--all")
+        self.assertTrue(device["is_right"])
+        self.assertEqual(set(), self.faulty(device))
+        self.assertEqual([], device["device_profile"]["refuses"])
+
+    def test_half_precision(self):
+        """Said, and no fault."""
+        device = self.examine(self.converted(), "half -1 - -1 1 0 0", "--all")
+        self.assertTrue(device["computes_in_half_precision"])
+        self.assertEqual(set(), self.faulty(device))
+        self.assertIn("half precision", device["conclusion"])
+
+    def test_reference_that_disagrees(self):
+        """Where the expected values are themselves wrong by the samples, no device is blamed for that."""
+        results = self.folder / "results"
+        results.mkdir()
+        done = subprocess.run([PROBE, "--doctor", str(self.converted()), "--library", str(SPOILT), "--reference", "alpha",
+                               "--device", "nnapi-reference", "--folder", str(results)],
+                              env=environment({"SPOILT_NNAPI": f"scale {CONV} - -1 1.5 0 0"}), capture_output=True,
+                              text=True, timeout=120)
+        self.assertEqual(0, done.returncode, done.stderr)
+        report = json.loads((results / "doctor.json").read_text())
+        self.assertNotEqual([""], report["reference_disagrees"])
+        self.assertTrue(report["devices"][0]["is_right"])
+        self.assertIn("no device is to blame", done.stdout)
+
+
+class Levels(DoctorTest):
+    def test_android_8(self):
+        """Where devices can't be named, what NNAPI chooses is examined."""
+        file = self.converted("--feature-level", 1)
+        reference = ("--reference-library", HOST / "level1/libneuralnetworks.so")
+        device = self.examine(file, f"scale {DEPTHWISE} - -1 1.3 0 0", *reference, library=SPOILT_LEVEL1)
+        self.assertEqual("", device["name"])
+        self.assertEqual({"DEPTHWISE_CONV_2D"}, {name for name, _ in self.faulty(device)})
+        self.assertTrue(self.examine(file, "", "--all", *reference, library=SPOILT_LEVEL1)["is_right"])
+
+
+class Journal(DoctorTest):
+    def test_killed_doctor_goes_on(self):
+        """A doctor that was killed in a trial names that operation, and does not repeat what it knows."""
+        file = self.converted()
+        fault = f"hang {LOGISTIC} - -1 1 0 0"
+        process = self.start(file, fault, "--limit", 60)
+        journal = self.folder / "results/doctor.journal"
+        # The second sign of waiting: the first is the whole model, which hangs, too.
+        deadline = time.time() + 60
+        while time.time() < deadline and not (journal.exists() and journal.read_text().count("begin") == 1):
+            time.sleep(0.1)
+        time.sleep(1.5)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        device = self.examine(file, fault, "--limit", 3)
+        self.assertEqual("crash", device["segments"][0]["whole"][0]["finding"])
+        self.assertIn("the doctor itself was ended", device["segments"][0]["whole"][0]["message"])
+        self.assertEqual({"LOGISTIC"}, {name for name, _ in self.faulty(device)})
+        self.assertFalse(journal.exists())
+
+
+class Times(DoctorTest):
+    def test_profile(self):
+        file, trace = self.converted(), self.folder / "trace.json"
+        done = subprocess.run([PROBE, "--doctor", str(file), "--library", str(SPOILT), "--profile", "--trace", str(trace)],
+                              env=environment(), capture_output=True, text=True, timeout=120)
+        self.assertEqual(0, done.returncode, done.stderr)
+        shares = [float(line.split()[1][:-1]) for line in done.stdout.splitlines()[2:]]
+        self.assertEqual(sorted(shares, reverse=True), shares)
+        self.assertAlmostEqual(100, sum(shares), delta=1)
+        events = [event for event in json.loads(trace.read_text())["traceEvents"] if event["ph"] == "X"]
+        self.assertEqual(len(shares), len(events))
+
+
+class Situations(DoctorTest):
+    def test_mobilenet_with_wrong_depthwise(self):
+        """Float MobileNetV2 whose depthwise convolutions are off (onnxruntime#19518), from one command to a right file
+        that uses the device for the rest."""
+        model = pathlib.Path(os.environ.get("NNAPI_MODELS", ROOT / "build/models")) / "mobilenet_v2.pt"
+        if not model.exists():
+            self.skipTest("scripts/make_models.py build/models")
+        phones = self.folder / "phones"
+        (phones / "SERIAL1").mkdir(parents=True)
+        out = self.folder / "out.pt"
+        result = run("phone", model, "--nhwc", "--input", "1,3,64,64", "--probe", PROBE, "--library", SPOILT, "--adb",
+                     ROOT / "tests/tools/stand_in_adb.py", "-o", out,
+                     env={"STAND_IN_ADB": str(phones), "SPOILT_NNAPI": f"scale {DEPTHWISE} - -1 1.3 0 0"})
+        self.assertEqual(0, result.code, str(result))
+        self.assertIn("converts it again", result.stderr)
+        device = self.examine(out, "", "--all")
+        names = {operation["operation"] for segment in device["segments"] for operation in segment["operations"]}
+        self.assertIn("CONV_2D", names)
+        self.assertNotIn("DEPTHWISE_CONV_2D", names)
+        kept = sum(operation["multiply_adds"] for segment in device["segments"] for operation in segment["operations"])
+        whole = self.folder / "whole.pt"
+        self.succeed(model, "--nhwc", "--input", "1,3,64,64", "--runtime", "shim", "-o", whole)
+        perfect = sum(operation["multiply_adds"] for operation in self.examine(whole, "", "--all")["segments"][0]["operations"]
+                      if operation["operation"] != "DEPTHWISE_CONV_2D")
+        self.assertGreaterEqual(kept, 0.9 * perfect)
+
+
+class Page(DoctorTest):
+    def test_wrong_is_coloured(self):
+        file = self.converted()
+        self.examine(file, f"scale {LOGISTIC} - -1 1.5 0 0")
+        doctor = self.folder / "results/doctor.json"
+        page = self.succeed("inspect", file, "--format", "html", "--doctor", doctor).stdout
+        report = json.loads(page.split('id="report">')[1].split("</script>")[0])
+        nodes = [node for step in report["graph"]["steps"] for node in step["nodes"]]
+        self.assertEqual(["LOGISTIC"], [node["op"] for node in nodes if node.get("finding", {}).get("level") == "bad"])
+        self.assertEqual(("alpha", "bad"), (report["doctor"]["device"], report["doctor"]["level"]))
+        self.fail_with(2, "inspect", file, "--doctor", doctor, needed=["--format html"])
+        other = self.folder / "other.pt"
+        self.succeed(ROOT / "testdata/models/depthwise.pt", "--nhwc", "--runtime", "shim", "-o", other)
+        self.fail_with(3, "inspect", other, "--format", "html", "--doctor", doctor, needed=["other operations"])
+
+
+class Phone(DoctorTest):
+    def phone(self, *arguments, phones=("SERIAL1",), code=0, fault=""):
+        for serial in phones:
+            (self.folder / "phones" / serial).mkdir(parents=True, exist_ok=True)
+        self.converted()  # makes the model
+        result = run("phone", self.folder / "model.pt", "--nhwc", "--input", "1,3,16,16", "--probe", PROBE, "--library",
+                     SPOILT, "--adb", ROOT / "tests/tools/stand_in_adb.py", "-o", self.folder / "phone.pt", *arguments,
+                     env={"STAND_IN_ADB": str(self.folder / "phones"), "SPOILT_NNAPI": fault})
+        self.assertEqual(code, result.code, str(result))
+        return result
+
+    def test_right_at_once(self):
+        result = self.phone()
+        self.assertNotIn("converts it again", result.stderr)
+        self.assertIn("yes", result.stdout)
+
+    def test_two_phones(self):
+        result = self.phone("-s", "ONE", "-s", "TWO", phones=("ONE", "TWO"), fault=f"scale {LOGISTIC} - -1 1.5 0 0")
+        rows = [line.split() for line in result.stdout.splitlines() if line.startswith(("ONE", "TWO"))]
+        self.assertEqual([["2", "yes"], ["2", "yes"]], [row[2:4] for row in rows])
+        self.assertTrue((self.folder / "phone-ONE.pt").exists() and (self.folder / "phone-TWO.pt").exists())
+
+    def test_dry_run(self):
+        result = self.phone("--dry-run")
+        lines = result.stdout.splitlines()
+        self.assertEqual(9, len(lines), result.stdout)
+        self.assertTrue(any("--doctor" in line for line in lines))
+        self.assertFalse((self.folder / "phone.pt").exists())
+        self.assertEqual([], list((self.folder / "phones/SERIAL1").iterdir()))
+
+    def test_no_phone(self):
+        (self.folder / "phones").mkdir()
+        result = self.phone(phones=(), code=3)
+        self.assertIn("no devices/emulators found", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
