@@ -153,6 +153,7 @@ class Case:
 
     def __init__(self, network, faults):
         self.network, self.faults = network, faults
+        self.named, self.rounds, self.trials, self.kept = 0, 0, 0, None
         self.fault = ";".join(fault.text() for fault in faults)
         self.concerned = sorted({number for fault in faults for number in fault.concerned})
 
@@ -227,7 +228,10 @@ def try_faults(arguments, networks, folder):
         if done % 20 == 19:
             faults.append(Fault(network, random_numbers, codes))
         case = Case(network, faults)
-        problems = case.run()
+        try:
+            problems = case.run()
+        except RuntimeError as error:
+            problems = [str(error)]
         if problems is None:
             harmless += 1
             continue
@@ -251,8 +255,9 @@ def try_healthy(arguments, folder):
     files, alarms, refused = 0, [], 0
     begin = time.time()
     models = sorted([*arguments.models.glob("*.pt"), *(ROOT / "testdata/models").glob("*.pt")])
-    for level in (1, 3, 4, 6):
-        for model in models:
+    # A run that is stopped has seen all levels.
+    for model in models:
+        for level in (1, 3, 4, 6):
             if time.time() - begin > arguments.seconds:
                 break
             output = folder / "healthy.pt"

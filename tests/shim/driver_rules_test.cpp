@@ -124,7 +124,7 @@ TEST_CASE("driver rules: texts that are refused") {
   CHECK(contains(refusal(rules_of(R"("devices": "a")")), "another key needed"));
   CHECK(contains(refusal(rules_of(R"("device": "a", "sizes": [])")), "a list of sizes needed"));
   CHECK(contains(refusal(rules_of(R"("device": "a", "sizes": [1])")), "a list of sizes needed"));
-  CHECK(contains(refusal(rules_of(R"("device": "a", "sizes": [[0]])")), "a number above 0 needed"));
+  CHECK(contains(refusal(rules_of(R"("device": "a", "sizes": [[0]])")), "a list of sizes needed"));
   // No UTF-8: a sign of Latin-1, one that ends early, one in too many bytes, and half a surrogate pair.
   for (const char* text : {"\xE9", "\xE2\x82", "\xC0\xAF", "\xED\xA0\x80", "\xF4\x90\x80\x80"}) {
     CHECK(contains(refusal(rules_of(std::string("\"device\": \"") + text + "\"")), "needed"));

@@ -18,9 +18,9 @@ namespace nnapi_convert {
 namespace {
 
 constexpr const char* kPhoneDescription =
-    R"(Converts a model, has nnapi-probe's doctor examine it on an attached phone, and converts again around
-what is wrong there, until the phone computes it right or nothing helps. Options that this page does not
-have are those of the conversion.
+    R"(Converts a model, has nnapi-probe's doctor examine it on an attached phone, and converts again
+around what is wrong there, until the phone computes it right or nothing helps. Options that are not
+listed here are those of the conversion.
 
 Examples:
   nnapi-convert phone model.pt --nhwc --probe build-android/nnapi-probe -o out.pt
@@ -223,7 +223,7 @@ int run_phone(const Arguments& command_line) {
   PhoneArguments arguments;
   CLI::App app(kPhoneDescription, "nnapi-convert phone");
   app.allow_extras();
-  app.add_option("model", arguments.model, "TorchScript file or exported program")->required()->type_name("MODEL");
+  app.add_option("MODEL", arguments.model, "TorchScript file or exported program")->required();
   app.add_option("-o,--output", arguments.output, "file to write; beside it, OUT.profile.json and OUT.doctor.json")
       ->required()
       ->type_name("OUT");
@@ -242,9 +242,11 @@ int run_phone(const Arguments& command_line) {
   app.add_option("--folder", arguments.folder, "folder on the phone")->type_name("DIR")->capture_default_str();
   app.add_option("--rounds", arguments.rounds, "the most examinations")
       ->check(CLI::Range(1, 100))
+      ->type_name("N")
       ->capture_default_str();
   app.add_option("--limit", arguments.limit, "seconds of one trial on the phone")
       ->check(CLI::Range(1, 86400))
+      ->type_name("N")
       ->capture_default_str();
   app.add_flag("--dry-run", arguments.is_dry, "print the commands of the first round, and run none");
   add_log_options(app);

@@ -189,10 +189,6 @@ std::string Examination::choose_reference(Report* report) {
 
 void Examination::compute_reference(size_t number, Report* report) {
   const Part& part = patient_.parts[number];
-  if (part.samples.empty()) {
-    report->unknown[number] = "it has no samples, and is not examined";
-    return;
-  }
   Request request{};
   request.task = Task::kReference;
   request.part = static_cast<uint32_t>(number);
@@ -201,6 +197,7 @@ void Examination::compute_reference(size_t number, Report* report) {
   request.runs = 1;
   request.copies = true;
   std::string& unknown = report->unknown[number];
+  unknown = part.is_made ? "it has no samples: its inputs are made up" : "";
   size_t failed = 0;
   for (uint32_t i = 0; i < part.main().operations.size(); ++i) {
     const TaskEnd end = run_on(reference_worker(), request, {i});
@@ -210,13 +207,13 @@ void Examination::compute_reference(size_t number, Report* report) {
     const std::string how = end == TaskEnd::kDone   ? std::string(answer.message)
                             : end == TaskEnd::kHung ? "it does not answer"
                                                     : "its process ended with " + reference_worker().how();
-    unknown = "operation " + std::to_string(i) + " has no expected value: " + how;
+    unknown += (unknown.empty() ? "operation " : "; operation ") + std::to_string(i) + " has no expected value: " + how;
   }
   std::string& disagrees = report->disagree[number];
   disagrees.clear();
   const nnapi_shim::Sample& sample = part.samples[part.chosen];
   const std::vector<uint32_t>& outputs = part.main().output_operands;
-  for (uint32_t i = 0; i < outputs.size() && disagrees.empty(); ++i) {
+  for (uint32_t i = 0; i < outputs.size() && disagrees.empty() && !part.is_made; ++i) {
     if (part.places[outputs[i]] == kNoPlace || !patient_.store.is_known(part, outputs[i])) continue;
     nnapi_shim_error error{};
     const int status = nnapi_shim::compare_output(sample.outputs[i], sample.output_tensors[i], i,
@@ -228,7 +225,7 @@ void Examination::compute_reference(size_t number, Report* report) {
 // Goes on with the values of another sample. Returns false if that has other sizes.
 bool Examination::select_sample(size_t number, size_t sample, Report* report) {
   Part& part = patient_.parts[number];
-  if (part.chosen == sample || part.samples.empty()) return true;
+  if (part.chosen == sample) return true;
   if (part.samples[sample].sizes != part.samples[0].sizes) return false;
   patient_.store.choose_sample(&part, sample);
   compute_reference(number, report);
@@ -422,7 +419,7 @@ void Examination::examine_part(const Subject& device, size_t number, Report* rep
   const bool are_all_taken = std::all_of(found.operations.begin(), found.operations.end(),
                                          [](const OperationReport& each) { return each.is_taken; });
   if (are_all_taken) subject.other = kNnapisChoice;
-  if (!found.any_taken || part.samples.empty()) return;
+  if (!found.any_taken) return;
   run_whole(subject, number, &found);
   const bool is_right = found.is_right();
   if (is_right && !options_.examines_all && !options_.only_times) return;

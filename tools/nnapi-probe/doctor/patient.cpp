@@ -10,11 +10,13 @@
 #include <cstring>
 #include <utility>
 
+#include "lib/format/buffer_samples.h"
 #include "lib/format/crc32.h"
 #include "lib/format/operation_table.h"
 #include "lib/shim/buffer_views.h"
 #include "lib/shim/failure.h"
 #include "lib/shim/package_index.h"
+#include "lib/shim/tensors.h"
 #include "tools/nnapi-probe/doctor/facts.h"
 
 namespace nnapi_doctor {
@@ -45,23 +47,57 @@ bool choose_variant(const std::vector<int32_t>& words, uint32_t variant, std::ve
   return true;
 }
 
-// A part without samples is not examined; its operations are known if its sizes are.
-int bind_without_samples(Part* part, nnapi_shim_error* error) {
-  const uint32_t count = part->buffer->argument_count();
-  std::vector<std::vector<int64_t>> sizes;
-  for (uint32_t i = 0; i < count; ++i) sizes.push_back(part->buffer->argument_sizes(i));
-  std::vector<nnapi_shim_shape> shapes;
-  for (const std::vector<int64_t>& one : sizes) shapes.push_back({static_cast<uint32_t>(one.size()), one.data()});
+// Numbers from -1 to 1, all codes of quantised types; whole numbers are 0, as they may be indices.
+std::vector<uint8_t> made_input(const nnapi_shim_tensor& tensor, uint32_t seed) {
+  std::vector<uint8_t> bytes(tensor.bytes, 0);
+  const bool is_float = tensor.type == static_cast<int32_t>(nnapi_convert::OperandCode::TENSOR_FLOAT32);
+  if (is_float) {
+    for (size_t i = 0; i < tensor.bytes / sizeof(float); ++i) {
+      const float value = nnapi_convert::buffer_samples::uniform_float(seed, i, -1, 1);
+      std::memcpy(&bytes[i * sizeof value], &value, sizeof value);
+    }
+  } else if (tensor.scale > 0) {
+    for (size_t i = 0; i < tensor.bytes; ++i) {
+      bytes[i] = static_cast<uint8_t>(nnapi_convert::buffer_samples::uniform_integer(seed, i, 0, 255));
+    }
+  }
+  return bytes;
+}
+
+// Makes inputs for a part without samples, whose sizes have to be fixed.
+int make_sample(Part* part, nnapi_shim_error* error) {
+  part->is_made = true;
+  part->samples.resize(1);
   part->views.resize(1);
-  if (const int status = part->buffer->bind(shapes.data(), count, &part->views[0], error)) return status;
+  nnapi_shim::Sample& sample = part->samples[0];
+  for (uint32_t i = 0; i < part->buffer->argument_count(); ++i) {
+    const std::vector<int64_t> sizes = part->buffer->argument_sizes(i);
+    sample.ranks.push_back(static_cast<uint32_t>(sizes.size()));
+    sample.sizes.insert(sample.sizes.end(), sizes.begin(), sizes.end());
+  }
+  const std::vector<nnapi_shim_shape> shapes = sample.shapes();
+  if (part->buffer->bind(shapes.data(), static_cast<uint32_t>(shapes.size()), &part->views[0], error) !=
+      NNAPI_SHIM_OK) {
+    return nnapi_shim::fail(error, NNAPI_SHIM_BAD_MODEL,
+                            "the file has flexible sizes and no samples to examine a device by; convert the model with "
+                            "--self-check 2");
+  }
+  const nnapi_shim::SubgraphView& main = part->main();
+  int status = nnapi_shim::describe_tensors(main, main.inputs, &sample.input_tensors, error);
+  if (status == NNAPI_SHIM_OK) {
+    status = nnapi_shim::describe_tensors(main, main.outputs, &sample.output_tensors, error);
+  }
+  for (const nnapi_shim_tensor& tensor : sample.input_tensors) {
+    sample.inputs.push_back(made_input(tensor, static_cast<uint32_t>(sample.inputs.size() + 1)));
+  }
   part->cutter = std::make_unique<ModelCutter>(part->views[0]);
-  return NNAPI_SHIM_OK;
+  return status;
 }
 
 // Reads the samples, each with its sizes filled in.
 int read_samples(Part* part, nnapi_shim_error* error) {
   const size_t count = part->buffer->sample_count();
-  if (count == 0) return bind_without_samples(part, error);
+  if (count == 0) return make_sample(part, error);
   part->samples.resize(count);
   part->views.resize(count);
   for (size_t i = 0; i < count; ++i) {
@@ -167,7 +203,6 @@ void ValueStore::choose_sample(Part* part, size_t sample) const {
   for (uint32_t i = 0; i < part->places.size(); ++i) {
     if (part->places[i] != kNoPlace) set_known(*part, i, false);
   }
-  if (part->samples.empty()) return;
   const std::vector<uint32_t>& inputs = part->main().input_operands;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (part->places[inputs[i]] == kNoPlace) continue;
@@ -190,13 +225,6 @@ int Patient::open(const std::string& file, uint32_t variant, const std::string& 
   }
   archive.drop_words();
   if (parts.empty()) return nnapi_shim::fail(error, NNAPI_SHIM_BAD_MODEL, "%.200s has no model", file.c_str());
-  const bool has_samples =
-      std::any_of(parts.begin(), parts.end(), [](const Part& part) { return !part.samples.empty(); });
-  if (!has_samples) {
-    return nnapi_shim::fail(error, NNAPI_SHIM_BAD_MODEL,
-                            "%.200s has no samples to examine a device by; convert the model with --self-check 2",
-                            file.c_str());
-  }
   char text[24];
   std::snprintf(text, sizeof text, "%08x", sum);
   id = text;

@@ -17,7 +17,8 @@ struct Part {
   std::unique_ptr<const nnapi_shim::ModelBuffer> buffer;
   nnapi_shim::Weights weights;
   std::vector<nnapi_shim::Sample> samples;
-  std::vector<nnapi_shim::ModelView> views;  // bound to the sizes of each sample; one without samples
+  std::vector<nnapi_shim::ModelView> views;  // bound to the sizes of each sample
+  bool is_made = false;                      // the file has no samples: the inputs are made, and outputs not known
   std::unique_ptr<ModelCutter> cutter;       // of the first sample's view
   std::vector<uint64_t> places;              // in the store, of each operand that is no constant; kNoPlace: none
   std::vector<TensorForm> forms;             // of each operand

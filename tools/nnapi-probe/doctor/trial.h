@@ -95,6 +95,8 @@ class Laboratory {
   int choose(const Request& request, nnapi_shim::DeviceChoice* choice, nnapi_shim_error* error) const;
   int ask_support(const TaskBytes& bytes, const Part& part, nnapi_shim_error* error);
   int run_whole(const Request& request, const Part& part, Answer* answer, nnapi_shim_error* error);
+  void compare_outputs(const Request& request, const Part& part, const nnapi_shim::RunBuffers& buffers,
+                       Answer* answer) const;
   int run_cut(const Request& request, const std::vector<uint32_t>& operations, const Part& part, Answer* answer,
               nnapi_shim_error* error);
   std::shared_ptr<nnapi_shim::CompiledModel> compile(const Request& request, const Part& part,
