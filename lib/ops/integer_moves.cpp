@@ -275,8 +275,8 @@ bool is_exact_as_floats(OpContext& ctx, OperationCode code, const std::vector<Op
 [[noreturn]] void refuse_rounding(OpContext& ctx, const std::string& what, bool needs_level) {
   ctx.refuse(fmt::format("integers that may be above 2^24, which NNAPI {} as float32 only", what),
              "integers that float32 holds",
-             needs_level ? "use --feature-level 4, which has arithmetic of integers, or --fallback partition"
-                         : "use --fallback partition");
+             needs_level ? "use --feature-level 4, which has arithmetic of integers"
+                         : "if they are smaller, convert them before, as with x.float()");
 }
 
 bool gives_integers(OpContext& ctx) {

@@ -41,7 +41,7 @@ Expression reversed(const Expression& x) {
   const auto range = x.is_float() ? std::nullopt : operand_range(ctx, x.id());
   if (x.is_float() || (range && range->least > INT32_MIN)) return -x;
   ctx.require(ctx.feature_level() >= kCalculatesIntegers, "integers of an unknown range in rising order",
-              "feature level 4", "use --feature-level 4, or --fallback partition");
+              "feature level 4", "use --feature-level 4");
   return -1 - x;
 }
 

@@ -70,6 +70,15 @@ class Moves(IntegerTest):
             "aten::t: integers that may be above 2^24, which NNAPI moves at feature level 3 as float32 only; needed: "
             "integers that float32 holds; hint: use --feature-level 4"])
 
+    def test_no_advice_of_what_was_done(self):
+        """The default already leaves to the CPU what NNAPI can't do."""
+        for function in (lambda t: t.cumsum(1), lambda t: t.amax(1)):
+            with self.subTest(function=function):
+                path = self.save(function, LARGE)
+                refused = self.fail_with(1, path, "--input", "2,3:int64", "-o", self.folder / "out.pt",
+                                         needed=["integers that may be above 2^24"])
+                self.assertNotIn("--fallback", refused.stderr)
+
     def test_stay_with_pytorch(self):
         converted, _ = self.converted(lambda x, t: (torch.relu(x), t.t()), torch.ones(1, 3), LARGE,
                                       options=["--min-segment-macs", "0"])
