@@ -1,6 +1,7 @@
 // Products of tensors in forms that no rule takes: a linear layer whose weight is a vector, the product of three
 // tensors that bilinear layers are made of, and products of small integers.
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -44,6 +45,12 @@ std::vector<Formed> trilinear(const FormulaArguments& args) {
                     of_second = letters_without(rank, args.integers("expand2")),
                     of_third = letters_without(rank, args.integers("expand3")),
                     result = letters_without(rank, args.integers("sumdim"));
+  for (const char letter : letters_without(rank, {})) {
+    if ((of_first + of_second + of_third).find(letter) == std::string::npos) {
+      throw FormulaRefused(fmt::format("axis {} in expand1, expand2 and expand3", letter - 'a'),
+                           "one that a factor has");
+    }
+  }
   std::string between;
   for (const char letter : letters_without(rank, {})) {
     const bool is_here = (of_first + of_second).find(letter) != std::string::npos;
