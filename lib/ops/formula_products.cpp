@@ -39,12 +39,14 @@ std::string letters_without(int64_t rank, const std::vector<int64_t>& missing) {
 // The first two factors are multiplied before the third one, and lose the axes that only they have and that are summed.
 std::vector<Formed> trilinear(const FormulaArguments& args) {
   const Tensor first = args.tensor("i1"), second = args.tensor("i2"), third = args.tensor("i3");
-  const std::vector<int64_t> missing = args.integers("expand1");
-  const int64_t rank = first.dim() + static_cast<int64_t>(missing.size());
-  const std::string of_first = letters_without(rank, missing),
-                    of_second = letters_without(rank, args.integers("expand2")),
-                    of_third = letters_without(rank, args.integers("expand3")),
-                    result = letters_without(rank, args.integers("sumdim"));
+  const int64_t rank = first.dim() + static_cast<int64_t>(args.integers("expand1").size());
+  const auto letters = [&](const char* missing) {
+    std::vector<int64_t> axes = args.integers(missing);
+    for (int64_t& axis : axes) axis = c10::maybe_wrap_dim(axis, rank);
+    return letters_without(rank, axes);
+  };
+  const std::string of_first = letters("expand1"), of_second = letters("expand2"), of_third = letters("expand3"),
+                    result = letters("sumdim");
   for (const char letter : letters_without(rank, {})) {
     if ((of_first + of_second + of_third).find(letter) == std::string::npos) {
       throw FormulaRefused(fmt::format("axis {} in expand1, expand2 and expand3", letter - 'a'),
