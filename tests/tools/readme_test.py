@@ -1,8 +1,10 @@
 """Every command of README's table runs as it is printed, and what it converts passes verification."""
 
+import os
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 import unittest
 
@@ -10,9 +12,9 @@ import torch
 from torch import nn
 
 from calibrate_models import picture_samples, write_png
-from cli import PROGRAM, ROOT, CliTest, Result, environment
+from cli import HOST, PROGRAM, ROOT, CliTest, Result, environment
 
-BENCH = pathlib.Path(PROGRAM).with_name("nnapi-bench")
+BENCH, PROBE = (pathlib.Path(PROGRAM).with_name(name) for name in ("nnapi-bench", "nnapi-probe"))
 TIMEOUT = 300
 
 
@@ -68,10 +70,20 @@ class Table(CliTest):
         for i, picture in enumerate(shades.permute(0, 2, 3, 1).numpy()):
             write_png(self.folder / "pictures" / f"{i:03}.png", picture)
 
+    def phone(self):
+        """The environment in which one phone is attached: this machine, with the host's NNAPI."""
+        for folder in ("bin", "phones/phone"):
+            (self.folder / folder).mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / "tests/tools/stand_in_adb.py", self.folder / "bin/adb")
+        shutil.copy(PROBE, self.folder / "nnapi-probe")
+        return environment({"PATH": f"{self.folder}/bin:{os.environ['PATH']}", "LD_LIBRARY_PATH": str(HOST),
+                            "STAND_IN_ADB": str(self.folder / "phones")})
+
     def run_as_printed(self, command):
         words = shlex.split(command)
         program = str(PROGRAM if words[0] == "nnapi-convert" else BENCH)
-        done = subprocess.run([program, *words[1:]], cwd=self.folder, env=environment(), stdin=subprocess.DEVNULL,
+        settings = self.phone() if words[1] == "phone" else environment()
+        done = subprocess.run([program, *words[1:]], cwd=self.folder, env=settings, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=TIMEOUT)
         result = Result(words, done.returncode, done.stdout, done.stderr)
         self.assertEqual(0, result.code, f"\n{result}")
@@ -90,7 +102,8 @@ class Table(CliTest):
                 if "--package" in words:
                     self.assertNotIn("is the same as", result.stderr)
                 if "out.pt" in words and words[1] != "verify" and words[0] == "nnapi-convert":
-                    self.run_as_printed(f"nnapi-convert verify {words[1]} out.pt")
+                    model = next(word for word in words if word.endswith(".pt"))
+                    self.run_as_printed(f"nnapi-convert verify {model} out.pt")
 
 
 if __name__ == "__main__":
