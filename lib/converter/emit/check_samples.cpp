@@ -85,7 +85,8 @@ at::Tensor physical_output(const NnapiPart& part, size_t number, const std::vect
   throw NoSample("an output of NNAPI is none of the caller's");
 }
 
-// Runs the model on inputs; returns NNAPI's outputs. Floats among TorchScript's inputs get the noise.
+// Runs the model on inputs; returns NNAPI's outputs. Floats among TorchScript's inputs get the noise; what doesn't run
+// in TorchScript takes none, and returns nothing.
 using RunPhysical = std::function<std::vector<at::Tensor>(const CheckInputs&, const Noise& noise)>;
 
 class PartSamples {
@@ -137,13 +138,19 @@ class PartSamples {
     }
   }
 
+  // Results that quantised numbers stand for have tolerances in steps.
   void measure_noise(const CheckInputs& inputs, const std::vector<at::Tensor>& outputs, const RunPhysical& run) {
     least_.assign(outputs.size(), {});
     const size_t quantised = quantised_operations(part_.model);
+    std::vector<size_t> measured;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      if (outputs[i].numel() > 0 && (quantised == 0 || is_computed_of_floats(part_, i))) measured.push_back(i);
+    }
+    if (measured.empty()) return;
     const double times = quantised > 0 ? kTimesRootOfSteps * std::sqrt(static_cast<double>(quantised)) : kTimesNoise;
     const std::vector<at::Tensor> with_noise = run(inputs, quantised > 0 ? Noise{0, kStep} : Noise{kNoise, 0});
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      if (outputs[i].numel() == 0 || (quantised > 0 && !is_computed_of_floats(part_, i))) continue;
+    if (with_noise.empty()) return;
+    for (const size_t i : measured) {
       const at::Tensor moved = (outputs[i].to(at::kDouble) - with_noise[i].to(at::kDouble)).abs();
       const auto most = moved.max().item<double>(), square = moved.square().mean().item<double>();
       if (std::isfinite(most)) least_[i] = {times * most, times * std::sqrt(square)};
@@ -272,7 +279,8 @@ RunPhysical run_of_quantised(const NnapiPart& part) {
   for (const InterfaceInput& input : part.interface.inputs) arguments.push_back(input.type.dims);
   const auto model =
       std::make_shared<quantise::HostModel>(part.model, arguments, nnapi::required_feature_level(part.model));
-  return [model, &part](const CheckInputs& inputs, const Noise& /*noise*/) {
+  return [model, &part](const CheckInputs& inputs, const Noise& noise) {
+    if (!noise.is_none()) return std::vector<at::Tensor>();
     quantise::Sample sample;
     for (const at::Tensor& caller : inputs.callers()) sample.shapes.push_back(caller.sizes().vec());
     sample.inputs = inputs.physical();
