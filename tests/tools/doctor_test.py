@@ -214,6 +214,17 @@ class NoFault(DoctorTest):
         self.assertIn("no device is to blame", done.stdout)
 
 
+class Files(DoctorTest):
+    def test_results_do_not_replace_the_file(self):
+        path = self.converted()
+        before = path.read_bytes()
+        for options in (("--json", path), ("--trace", path), ("--json", self.folder / "a", "--trace", self.folder / "a")):
+            process = self.start(path, "", *options)
+            _, stderr = process.communicate(timeout=60)
+            self.assertEqual(2, process.returncode, stderr)
+        self.assertEqual(before, path.read_bytes())
+
+
 class Levels(DoctorTest):
     def test_android_8(self):
         """Where devices can't be named, what NNAPI chooses is examined."""
@@ -331,6 +342,16 @@ class Phone(DoctorTest):
         self.assertTrue(any("--doctor" in line for line in lines))
         self.assertFalse((self.folder / "phone.pt").exists())
         self.assertEqual([], list((self.folder / "phones/SERIAL1").iterdir()))
+
+    def test_files_that_are_read_are_not_replaced(self):
+        model = self.folder / "model.pt"
+        self.converted()
+        before = model.read_bytes()
+        for output, probe in ((model, PROBE), (self.folder / "probe", self.folder / "probe")):
+            self.fail_with(2, "phone", model, "--nhwc", "--probe", probe, "--dry-run", "-o", output)
+        self.fail_with(2, "phone", model, "--nhwc", "--probe", PROBE, "--dry-run", "-s", "ONE", "-s", "ONE", "-o",
+                       self.folder / "phone.pt")
+        self.assertEqual(before, model.read_bytes())
 
     def test_no_phone(self):
         (self.folder / "phones").mkdir()

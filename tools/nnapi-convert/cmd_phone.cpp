@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "lib/base/error.h"
+#include "lib/base/files_apart.h"
 #include "lib/base/input_file.h"
 #include "lib/base/output_file.h"
 #include "tools/nnapi-convert/child_program.h"
@@ -94,6 +95,14 @@ std::string read_file(const std::string& path) {
   return *text;
 }
 
+// Stand beside the output.
+std::string profile_of(const std::string& output) {
+  return output + ".profile.json";
+}
+std::string doctor_of(const std::string& output) {
+  return output + ".doctor.json";
+}
+
 // What came of one phone.
 struct PhoneResult {
   std::string serial, output, device, conclusion;
@@ -124,8 +133,8 @@ class PhoneLoop {
 
  private:
   std::string on_phone(const std::string& name) const { return arguments_.folder + "/" + name; }
-  std::string profile_path() const { return output_ + ".profile.json"; }
-  std::string doctor_path() const { return output_ + ".doctor.json"; }
+  std::string profile_path() const { return profile_of(output_); }
+  std::string doctor_path() const { return doctor_of(output_); }
 
   Arguments probe(Arguments words) const {
     words.insert(words.begin(), on_phone("nnapi-probe"));
@@ -209,6 +218,18 @@ std::string output_for(const PhoneArguments& arguments, const std::string& seria
   return (path.parent_path() / (path.stem().string() + "-" + plain + path.extension().string())).string();
 }
 
+FilesInUse files_of(const PhoneArguments& arguments, const std::vector<std::string>& serials) {
+  FilesInUse files{{{"MODEL", arguments.model}, {"--probe", arguments.probe}}, {}};
+  for (const std::string& serial : serials) {
+    const std::string output = output_for(arguments, serial);
+    const std::string name = serials.size() < 2 ? "--output" : "the output for " + serial;
+    files.written.push_back({name, output});
+    files.written.push_back({"the profile beside " + name, profile_of(output)});
+    files.written.push_back({"the results beside " + name, doctor_of(output)});
+  }
+  return files;
+}
+
 void print_table(const std::vector<PhoneResult>& results) {
   fmt::print("{:<20} {:<24} {:>6}  {:<5}  {}\n", "phone", "device", "rounds", "right", "file");
   for (const PhoneResult& result : results) {
@@ -260,6 +281,7 @@ int run_phone(const Arguments& command_line) {
   }
   std::vector<std::string> serials = arguments.serials;
   if (serials.empty()) serials.emplace_back();
+  check_files_apart(files_of(arguments, serials));
   std::vector<PhoneResult> results;
   for (const std::string& serial : serials) {
     results.push_back(PhoneLoop(arguments, serial, output_for(arguments, serial)).run());

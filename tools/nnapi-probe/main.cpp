@@ -1,5 +1,6 @@
 // nnapi-probe: asks the NNAPI devices of a phone which operations they support.
 #include <getopt.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -95,7 +96,22 @@ bool parse_shape(const char* text, std::vector<int64_t>* shape) {
   }
 }
 
+bool are_same(const std::string& one, const std::string& other) {
+  struct stat a {
+  }, b{};
+  if (one == other) return true;
+  return ::stat(one.c_str(), &a) == 0 && ::stat(other.c_str(), &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 int check_doctor(const Arguments& arguments) {
+  for (const std::string* written : {&arguments.json, &arguments.trace}) {
+    if (!written->empty() && are_same(*written, arguments.doctor)) {
+      return complain(kWrongUsage, *written + " would replace the file that is examined; give another name");
+    }
+  }
+  if (!arguments.json.empty() && are_same(arguments.json, arguments.trace)) {
+    return complain(kWrongUsage, "--json and --trace name the same file, " + arguments.json);
+  }
   if (arguments.limit_seconds < 1 || arguments.limit_seconds > 86400) {
     return complain(kWrongUsage, "--limit: 1 to 86400 seconds needed");
   }
