@@ -77,15 +77,6 @@ DeviceRule::Range range_of(const JsonValue& item) {
   return range;
 }
 
-std::vector<int64_t> sizes_of(const JsonValue& item) {
-  std::vector<int64_t> sizes;
-  for (const JsonValue& size : item.elements(true)) {
-    sizes.push_back(size.integer());
-    if (sizes.back() < 0) size.fail("0 or more");
-  }
-  return sizes;
-}
-
 bool has_sizes(const JudgedOperand& operand, const std::vector<int64_t>& sizes) {
   return operand.sizes &&
          std::equal(operand.sizes->begin(), operand.sizes->end(), sizes.begin(), sizes.end(),
@@ -112,7 +103,9 @@ std::vector<DeviceRule> rules_of(const JsonValue& list) {
       } else if (key == "strides") {
         rule.strides = range_of(item);
       } else if (key == "sizes") {
-        rule.sizes = item.map_of([](const JsonValue& lists) { return lists.set_of(sizes_of); });
+        rule.sizes = item.map_of([](const JsonValue& lists) {
+          return lists.set_of([](const JsonValue& one) { return read_sizes(one, DeviceRule::kAnySize); });
+        });
       } else if (key == "after") {
         read_predecessors(item, rule.after, rule.is_after_input);
       } else if (key == "reason") {
@@ -152,6 +145,15 @@ void read_device(const JsonValue& source, DeviceRules& rules) {
 }
 
 }  // namespace
+
+std::vector<int64_t> read_sizes(const JsonValue& list, int64_t least) {
+  std::vector<int64_t> sizes;
+  for (const JsonValue& size : list.elements(true)) {
+    sizes.push_back(size.integer());
+    if (sizes.back() < least) size.fail(least > 0 ? "a size above 0" : "0 or more");
+  }
+  return sizes;
+}
 
 void read_predecessors(const JsonValue& names, std::set<OperationCode>& after, bool& is_after_input) {
   for (const JsonValue& name : names.elements(false)) {

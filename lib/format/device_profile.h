@@ -94,6 +94,9 @@ struct DeviceRules {
 // Reads a list of names of operations: INPUT stands for an input of the model.
 void read_predecessors(const JsonValue& names, std::set<OperationCode>& after, bool& is_after_input);
 
+// Reads the sizes of a tensor, each `least` or more.
+std::vector<int64_t> read_sizes(const JsonValue& list, int64_t least);
+
 // Read one name of an operation or of an operand type.
 OperationCode operation_of(const JsonValue& name);
 OperandCode operand_type_of(const JsonValue& name);

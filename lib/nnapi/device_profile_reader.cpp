@@ -35,11 +35,7 @@ std::optional<DriverRule> driver_rule_of(const JsonValue& source, const DeviceRu
     } else if (key == "elements") {
       rule.elements = item.integer();
     } else if (key == "sizes") {
-      rule.operation.sizes["*"] = item.set_of([](const JsonValue& list) {
-        std::vector<int64_t> sizes;
-        for (const JsonValue& size : list.elements(true)) sizes.push_back(size.integer());
-        return sizes;
-      });
+      rule.operation.sizes["*"] = item.set_of([](const JsonValue& list) { return read_sizes(list, 1); });
     } else if (key == "after") {
       read_predecessors(item, rule.operation.after, rule.operation.is_after_input);
     } else if (key == "reason") {
