@@ -157,12 +157,38 @@ Value read_sequence(Call& call, const Layers& layers) {
   return result;
 }
 
-// A copy of the state [layers * directions, batch, hidden], which the steps change.
-bool read_state(Call& call, const Layers& layers, const Tensor& given, int64_t batch, Value* state) {
-  const int64_t sizes[3] = {layers.count * layers.directions(), batch, given.rank == 3 ? given.sizes[2] : 0};
-  if (!need_form(call, given, "the state", 3, sizes)) return false;
-  *state = Value(row_major_copy(call.context.pool, given, ScalarType::kFloat32));
-  return !state->is_none() || call.context.fail_memory();
+// Copies of the states, which the steps change: of an LSTM its state and its memory, of others one state. `layers` is
+// their first size; 0: they have none, as those of cells.
+bool read_states(Call& call, Cell cell, int64_t layers, int64_t batch, Value* states) {
+  const Tensor* given[2] = {};
+  if (cell == Cell::kLstm) {
+    const Sequence* list;
+    if (!tensors_at(call, 1, false, &list)) return false;
+    if (list->count != 2) return call.context.fail("an LSTM has 2 states, found %u", list->count);
+    for (uint32_t i = 0; i < 2; ++i) given[i] = &list->values[i].tensor();
+  } else {
+    Tensor* state;
+    if (!tensor_at(call, 1, &state)) return false;
+    given[0] = state;
+  }
+  const uint32_t rank = layers == 0 ? 2 : 3;
+  const int64_t hidden = given[0]->rank == rank ? given[0]->sizes[rank - 1] : 0;
+  const int64_t sizes[3] = {layers == 0 ? batch : layers, layers == 0 ? hidden : batch, hidden};
+  for (uint32_t i = 0; i < 2 && given[i] != nullptr; ++i) {
+    if (!need_form(call, *given[i], i == 0 ? "the state" : "the state of an LSTM's memory", rank, sizes)) return false;
+    states[i] = Value(row_major_copy(call.context.pool, *given[i], ScalarType::kFloat32));
+    if (states[i].is_none()) return call.context.fail_memory();
+  }
+  return true;
+}
+
+// Of what the gates get; None after failing.
+Value make_sums(Call& call, Cell cell, int64_t hidden) {
+  int64_t count;
+  Value sums;
+  if (!__builtin_mul_overflow(hidden, 2 * gate_count(cell), &count)) sums = floats(call, 1, &count);
+  if (sums.is_none()) call.context.fail_memory();
+  return sums;
 }
 
 // Runs one direction of one layer over all sequences. `output` is [steps, batch, width], from `column` on.
@@ -188,26 +214,12 @@ bool run_layers(Call& call, Cell cell) {
   Value sequence = read_sequence(call, layers);
   if (sequence.is_none()) return false;
   const int64_t steps = sequence.tensor().sizes[0], batch = sequence.tensor().sizes[1];
+  const int64_t directions = layers.directions();
   Value states[2];
-  if (cell == Cell::kLstm) {
-    const Sequence* given;
-    if (!tensors_at(call, 1, false, &given)) return false;
-    if (given->count != 2) return call.context.fail("an LSTM has 2 states, found %u", given->count);
-    for (uint32_t i = 0; i < 2; ++i) {
-      if (!read_state(call, layers, given->values[i].tensor(), batch, &states[i])) return false;
-    }
-    if (!have_same_sizes(states[0].tensor(), states[1].tensor())) {
-      return call.context.fail("an LSTM with a projection");
-    }
-  } else {
-    Tensor* given;
-    if (!tensor_at(call, 1, &given) || !read_state(call, layers, *given, batch, &states[0])) return false;
-  }
-  const int64_t hidden = states[0].tensor().sizes[2], directions = layers.directions();
-  int64_t sum_count;
-  if (__builtin_mul_overflow(hidden, 2 * gate_count(cell), &sum_count)) return call.context.fail_memory();
-  const Value sums = floats(call, 1, &sum_count);
-  if (sums.is_none()) return call.context.fail_memory();
+  if (!read_states(call, cell, layers.count * directions, batch, states)) return false;
+  const int64_t hidden = states[0].tensor().sizes[2];
+  const Value sums = make_sums(call, cell, hidden);
+  if (sums.is_none()) return false;
   const uint32_t each = layers.has_biases ? 4 : 2;
   for (int64_t layer = 0; layer < layers.count; ++layer) {
     const int64_t sizes[3] = {steps, batch, hidden * directions};
@@ -242,34 +254,17 @@ bool run_cell(Call& call, Cell cell) {
   if (!tensor_at(call, 0, &input) || !tensor_at(call, 2, &weights[0]) || !tensor_at(call, 3, &weights[1])) return false;
   if (!optional_tensor_at(call, 4, &first_bias) || !optional_tensor_at(call, 5, &second_bias)) return false;
   if ((first_bias == nullptr) != (second_bias == nullptr)) return call.context.fail("a cell needs two biases or none");
-  const Tensor* given[2] = {};
-  if (cell == Cell::kLstm) {
-    const Sequence* list;
-    if (!tensors_at(call, 1, false, &list)) return false;
-    if (list->count != 2) return call.context.fail("an LSTM has 2 states, found %u", list->count);
-    for (uint32_t i = 0; i < 2; ++i) given[i] = &list->values[i].tensor();
-  } else {
-    Tensor* state;
-    if (!tensor_at(call, 1, &state)) return false;
-    given[0] = state;
-  }
-  if (input->rank != 2 || given[0]->rank != 2) return call.context.fail("a cell needs inputs and states of 2 axes");
-  const int64_t batch = input->sizes[0], inputs = input->sizes[1], hidden = given[0]->sizes[1];
-  const int64_t input_sizes[2] = {batch, inputs}, state_sizes[2] = {batch, hidden};
+  if (input->rank != 2) return call.context.fail("a cell needs an input of 2 axes, found %u", input->rank);
+  const int64_t batch = input->sizes[0], inputs = input->sizes[1];
+  const int64_t input_sizes[2] = {batch, inputs};
   if (!need_form(call, *input, "the input", 2, input_sizes)) return false;
-  Pool& pool = call.context.pool;
   Value states[2];
-  for (uint32_t i = 0; i < (cell == Cell::kLstm ? 2U : 1U); ++i) {
-    if (!need_form(call, *given[i], "the state", 2, state_sizes)) return false;
-    states[i] = Value(row_major_copy(pool, *given[i], ScalarType::kFloat32));
-    if (states[i].is_none()) return call.context.fail_memory();
-  }
+  if (!read_states(call, cell, 0, batch, states)) return false;
+  const int64_t hidden = states[0].tensor().sizes[1];
   const Value* const read[4] = {&call.input(2), &call.input(3), &call.input(4), &call.input(5)};
   WeightReader reader;
   if (!reader.read(call, cell, read, first_bias != nullptr, inputs, hidden)) return false;
-  int64_t sum_count;
-  if (__builtin_mul_overflow(hidden, 2 * gate_count(cell), &sum_count)) return call.context.fail_memory();
-  const Value sums = floats(call, 1, &sum_count), rows(contiguous(pool, *input));
+  const Value sums = make_sums(call, cell, hidden), rows(contiguous(call.context.pool, *input));
   if (sums.is_none() || rows.is_none()) return call.context.fail_memory();
   for (int64_t i = 0; i < batch && hidden > 0; ++i) {
     run_step(
