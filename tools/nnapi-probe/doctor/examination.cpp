@@ -8,7 +8,6 @@
 #include "lib/format/nnapi_codes.h"
 #include "lib/shim/devices.h"
 #include "tools/nnapi-probe/doctor/facts.h"
-#include "tools/nnapi-probe/doctor/json_text.h"
 
 namespace nnapi_doctor {
 namespace {
@@ -62,6 +61,18 @@ bool may_be_half(const TrialResult& result) {
   const Comparison& worst = result.worst;
   const bool is_tried = result.finding == Finding::kWrong || result.finding == Finding::kRight;
   return is_tried && !worst.is_quantised && worst.not_a_number == 0 && worst.worst > kLeastHalfShare * worst.range;
+}
+
+// A request to one device, with copies of the weights.
+Request request_of(Task task, size_t part, int32_t device) {
+  Request request{};
+  request.task = task;
+  request.part = static_cast<uint32_t>(part);
+  request.device = device;
+  request.other = kNnapisChoice;
+  request.runs = 1;
+  request.copies = true;
+  return request;
 }
 
 const char* task_name(Task task) {
@@ -189,13 +200,7 @@ std::string Examination::choose_reference(Report* report) {
 
 void Examination::compute_reference(size_t number, Report* report) {
   const Part& part = patient_.parts[number];
-  Request request{};
-  request.task = Task::kReference;
-  request.part = static_cast<uint32_t>(number);
-  request.device = reference_;
-  request.other = kNnapisChoice;
-  request.runs = 1;
-  request.copies = true;
+  const Request request = request_of(Task::kReference, number, reference_);
   std::string& unknown = report->unknown[number];
   unknown = part.is_made ? "it has no samples: its inputs are made up" : "";
   size_t failed = 0;
@@ -233,11 +238,7 @@ bool Examination::select_sample(size_t number, size_t sample, Report* report) {
 }
 
 void Examination::ask_support(const Subject& subject, size_t number, PartReport* report) {
-  Request request{};
-  request.task = Task::kSupport;
-  request.part = static_cast<uint32_t>(number);
-  request.device = subject.number;
-  request.other = kNnapisChoice;
+  Request request = request_of(Task::kSupport, number, subject.number);
   request.copies = copies_;
   const TaskEnd end = run_on(*worker_, request, {});
   const TaskBytes bytes(worker_->shared(), most_operations_);
@@ -283,13 +284,7 @@ void Examination::try_alone(const Subject& subject, size_t number, PartReport* r
 
 // Has the reference compute the operation of rounded numbers, and asks whether the device is as near to these.
 void Examination::explain_by_half(const Subject& subject, size_t number, uint32_t operation, PartReport* report) {
-  Request request{};
-  request.task = Task::kRounded;
-  request.part = static_cast<uint32_t>(number);
-  request.device = reference_;
-  request.other = kNnapisChoice;
-  request.runs = 1;
-  request.copies = true;
+  Request request = request_of(Task::kRounded, number, reference_);
   const TaskEnd rounded = run_on(reference_worker(), request, {operation});
   if (rounded != TaskEnd::kDone ||
       TaskBytes(reference_worker().shared(), most_operations_).answer().status != NNAPI_SHIM_OK) {
@@ -303,108 +298,6 @@ void Examination::explain_by_half(const Subject& subject, size_t number, uint32_
   const Answer& answer = TaskBytes(worker_->shared(), most_operations_).answer();
   if (end != TaskEnd::kDone || answer.status != NNAPI_SHIM_OK || !answer.is_half_precision) return;
   report->operations[operation].alone.finding = Finding::kHalf;
-}
-
-Examination::Operations Examination::not_faulty(const PartReport& report, bool with_not_taken) const {
-  Operations operations;
-  for (uint32_t i = 0; i < report.operations.size(); ++i) {
-    const OperationReport& operation = report.operations[i];
-    if (!operation.is_faulty() && (with_not_taken || operation.is_taken)) operations.push_back(i);
-  }
-  return operations;
-}
-
-// Returns the number of the operation with which the results become wrong. All `operations` together are wrong; none of
-// them is right.
-uint32_t Examination::bisect(const Subject& subject, size_t number, const Operations& operations, TrialResult* found,
-                             PartReport* report) {
-  size_t right = 0, wrong = operations.size();
-  const uint32_t before = trials_;
-  while (wrong - right > 1) {
-    const size_t middle = right + (wrong - right) / 2;
-    const TrialResult result =
-        cut(subject, number, {operations.begin(), operations.begin() + static_cast<std::ptrdiff_t>(middle)});
-    if (is_fault(result.finding)) {
-      wrong = middle;
-      *found = result;
-    } else {
-      right = middle;
-    }
-  }
-  if (report->bisection_trials == 0) report->bisection_trials = 1 + trials_ - before;
-  return operations[wrong - 1];
-}
-
-std::string Examination::name_neighbours(size_t number, const Operations& producers) const {
-  std::vector<std::string> names;
-  for (const uint32_t producer : producers) {
-    const int32_t code = patient_.parts[number].main().operations[producer].code;
-    const std::string name = quoted(nnapi_convert::name_of(static_cast<nnapi_convert::OperationCode>(code)));
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-  }
-  return "[" + joined(names) + "]";
-}
-
-// Looks for what has to stand before the operation, so that it is wrong: one of the operations whose results it reads.
-void Examination::find_neighbours(const Subject& subject, size_t number, uint32_t operation, PartReport* report) {
-  OperationReport& wrong = report->operations[operation];
-  const auto is_wrong_after = [&](Operations producers) {
-    producers.push_back(operation);
-    std::sort(producers.begin(), producers.end());
-    const TrialResult result = cut(subject, number, producers);
-    if (!is_fault(result.finding)) return false;
-    wrong.in_place = result;
-    return true;
-  };
-  Operations producers;
-  for (const uint32_t producer : patient_.parts[number].cutter->producers_of(operation)) {
-    if (!report->operations[producer].is_faulty()) producers.push_back(producer);
-  }
-  if (producers.empty() || !is_wrong_after(producers)) return;
-  if (producers.size() > 1) {
-    for (const uint32_t producer : producers) {
-      if (!is_wrong_after({producer})) continue;
-      producers = {producer};
-      break;
-    }
-  }
-  wrong.after = name_neighbours(number, producers);
-}
-
-// Tries the operations that are like this one, each after those that it reads from.
-void Examination::try_alike(const Subject& subject, size_t number, uint32_t operation, PartReport* report) {
-  const Part& part = patient_.parts[number];
-  const int32_t code = part.main().operations[operation].code;
-  for (uint32_t i = 0; i < report->operations.size(); ++i) {
-    OperationReport& other = report->operations[i];
-    if (i == operation || part.main().operations[i].code != code || other.is_faulty() || !other.is_taken) continue;
-    Operations together = part.cutter->producers_of(i);
-    if (together.empty()) continue;
-    together.push_back(i);
-    const TrialResult result = cut(subject, number, together);
-    if (!is_fault(result.finding)) {
-      other.is_right_after = result.finding == Finding::kRight;
-      continue;
-    }
-    other.in_place = result;
-    find_neighbours(subject, number, i, report);
-  }
-}
-
-void Examination::try_in_place(const Subject& subject, size_t number, PartReport* report) {
-  // Operations that the device does not take run on the other device, if there is one.
-  const bool with_not_taken = subject.other != kNnapisChoice || subject.number == kNnapisChoice;
-  for (;;) {
-    const Operations operations = not_faulty(*report, with_not_taken);
-    if (operations.empty()) return;
-    report->rest = cut(subject, number, operations);
-    if (!is_fault(report->rest.finding)) return;
-    TrialResult found = report->rest;
-    const uint32_t operation = bisect(subject, number, operations, &found, report);
-    report->operations[operation].in_place = found;
-    find_neighbours(subject, number, operation, report);
-    if (!report->operations[operation].after.empty()) try_alike(subject, number, operation, report);
-  }
 }
 
 void Examination::examine_part(const Subject& device, size_t number, Report* report) {
