@@ -14,7 +14,6 @@
 // Results are spoilt within the model: an operation after the spoilt one multiplies its result. Two models are built of
 // each, a right one and a spoilt one, as the device is known only later. What is not defined here is the host's: the
 // library depends on it, so that dlsym finds it there.
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
@@ -35,21 +34,23 @@
 
 namespace {
 
+const char* const kNames[] = {"alpha", "nnapi-reference"};
+const int32_t kTypes[] = {4, 2};  // ANEURALNETWORKS_DEVICE_ACCELERATOR, _CPU
+
+const char* version_of(int /*number*/) {
+  return "1";
+}
+
+}  // namespace
+
+#include "tests/shim/named_devices.inc"
+
+namespace {
+
 using nnapi_convert::OperandCode;
 using nnapi_convert::OperationCode;
 
-constexpr int kBadData = 4, kOpFailed = 5;  // ANEURALNETWORKS_*
-const char* const kNames[] = {"alpha", "nnapi-reference"};
-const int32_t kTypes[] = {4, 2};  // ANEURALNETWORKS_DEVICE_ACCELERATOR, _CPU
-char devices[2];                  // their addresses are the devices
-
-template <typename Function>
-Function* host(const char* name) {
-  static void* const library = dlopen("libneuralnetworks.so", RTLD_NOW | RTLD_NOLOAD);
-  auto* const found = reinterpret_cast<Function*>(dlsym(library, name));
-  if (!found) std::abort();
-  return found;
-}
+constexpr int kOpFailed = 5;  // ANEURALNETWORKS_OP_FAILED
 
 struct Fault {
   std::string way, sizes;
@@ -235,16 +236,6 @@ int begin_run(const ANeuralNetworksExecution* execution) {
   return 0;
 }
 
-int number_of(const ANeuralNetworksDevice* device) {
-  return static_cast<int>(reinterpret_cast<const char*>(device) - devices);
-}
-
-ANeuralNetworksDevice* host_device() {
-  ANeuralNetworksDevice* device = nullptr;
-  host<int(uint32_t, ANeuralNetworksDevice**)>("ANeuralNetworks_getDevice")(0, &device);
-  return device;
-}
-
 // Does the same for both models.
 template <typename Function, typename... Arguments>
 int both(const char* name, ANeuralNetworksModel* model, Arguments... arguments) {
@@ -257,32 +248,6 @@ int both(const char* name, ANeuralNetworksModel* model, Arguments... arguments) 
 }  // namespace
 
 extern "C" {
-
-int ANeuralNetworks_getDeviceCount(uint32_t* count) {
-  *count = 2;
-  return 0;
-}
-int ANeuralNetworks_getDevice(uint32_t index, ANeuralNetworksDevice** device) {
-  if (index >= 2) return kBadData;
-  *device = reinterpret_cast<ANeuralNetworksDevice*>(devices + index);
-  return 0;
-}
-int ANeuralNetworksDevice_getName(const ANeuralNetworksDevice* device, const char** name) {
-  *name = kNames[number_of(device)];
-  return 0;
-}
-int ANeuralNetworksDevice_getVersion(const ANeuralNetworksDevice*, const char** version) {
-  *version = "1";
-  return 0;
-}
-int ANeuralNetworksDevice_getType(const ANeuralNetworksDevice* device, int32_t* type) {
-  *type = kTypes[number_of(device)];
-  return 0;
-}
-int ANeuralNetworksDevice_getFeatureLevel(const ANeuralNetworksDevice*, int64_t* level) {
-  return host<int(const ANeuralNetworksDevice*, int64_t*)>("ANeuralNetworksDevice_getFeatureLevel")(host_device(),
-                                                                                                    level);
-}
 
 int ANeuralNetworksModel_create(ANeuralNetworksModel** model) {
   auto* const made = new Recorded;

@@ -1,7 +1,6 @@
-// See faulty_nnapi.h. What is not defined here is the host's: the library depends on it, so that dlsym finds it there.
+// See faulty_nnapi.h.
 #include "tests/shim/faulty_nnapi.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -18,21 +17,28 @@
 
 namespace {
 
+const char* const kNames[] = {"alpha", "beta", "nnapi-reference"};
+const int32_t kTypes[] = {4, 3, 2};  // ANEURALNETWORKS_DEVICE_ACCELERATOR, _GPU, _CPU
+
+const char* variable(const char* name, const char* without) {
+  const char* value = std::getenv(name);
+  return value ? value : without;
+}
+
+const char* version_of(int number) {
+  return number == 2 ? "1" : variable("FAULTY_NNAPI_VERSION", "1");
+}
+
+}  // namespace
+
+#include "tests/shim/named_devices.inc"
+
+namespace {
+
 using faulty_nnapi::Fault;
 using faulty_nnapi::FaultKind;
 
-constexpr int kBadData = 4, kOpFailed = 5, kDeadObject = 14;  // ANEURALNETWORKS_*
-const char* const kNames[] = {"alpha", "beta", "nnapi-reference"};
-const int32_t kTypes[] = {4, 3, 2};  // ANEURALNETWORKS_DEVICE_ACCELERATOR, _GPU, _CPU
-char devices[3];                     // their addresses are the devices
-
-template <typename Function>
-Function* host(const char* name) {
-  static void* const library = dlopen("libneuralnetworks.so", RTLD_NOW | RTLD_NOLOAD);
-  auto* const found = reinterpret_cast<Function*>(dlsym(library, name));
-  if (!found) std::abort();
-  return found;
-}
+constexpr int kOpFailed = 5, kDeadObject = 14;  // ANEURALNETWORKS_*
 
 struct Known {
   std::vector<uint64_t> elements;  // of the operands
@@ -58,11 +64,6 @@ std::mutex mutex;
 std::map<const void*, Known> models;
 std::map<const void*, Compiled> compilations;
 std::map<const void*, Bound> executions;
-
-const char* variable(const char* name, const char* without) {
-  const char* value = std::getenv(name);
-  return value ? value : without;
-}
 
 void log(const std::string& what, const std::string& device) {
   const char* path = variable("FAULTY_NNAPI_LOG", "");
@@ -182,16 +183,6 @@ int run(ANeuralNetworksExecution* execution, const Compute& compute) {
   return code;
 }
 
-ANeuralNetworksDevice* host_device() {
-  ANeuralNetworksDevice* device = nullptr;
-  host<int(uint32_t, ANeuralNetworksDevice**)>("ANeuralNetworks_getDevice")(0, &device);
-  return device;
-}
-
-int number_of(const ANeuralNetworksDevice* device) {
-  return static_cast<int>(reinterpret_cast<const char*>(device) - devices);
-}
-
 void know(ANeuralNetworksCompilation* compilation, const ANeuralNetworksModel* model, const std::string& device) {
   const std::lock_guard<std::mutex> lock(mutex);
   compilations[compilation] = {device, models[model], "", false, false, 0};
@@ -201,31 +192,6 @@ void know(ANeuralNetworksCompilation* compilation, const ANeuralNetworksModel* m
 
 extern "C" {
 
-int ANeuralNetworks_getDeviceCount(uint32_t* count) {
-  *count = 3;
-  return 0;
-}
-int ANeuralNetworks_getDevice(uint32_t index, ANeuralNetworksDevice** device) {
-  if (index >= 3) return kBadData;
-  *device = reinterpret_cast<ANeuralNetworksDevice*>(devices + index);
-  return 0;
-}
-int ANeuralNetworksDevice_getName(const ANeuralNetworksDevice* device, const char** name) {
-  *name = kNames[number_of(device)];
-  return 0;
-}
-int ANeuralNetworksDevice_getVersion(const ANeuralNetworksDevice* device, const char** version) {
-  *version = number_of(device) == 2 ? "1" : variable("FAULTY_NNAPI_VERSION", "1");
-  return 0;
-}
-int ANeuralNetworksDevice_getType(const ANeuralNetworksDevice* device, int32_t* type) {
-  *type = kTypes[number_of(device)];
-  return 0;
-}
-int ANeuralNetworksDevice_getFeatureLevel(const ANeuralNetworksDevice*, int64_t* level) {
-  return host<int(const ANeuralNetworksDevice*, int64_t*)>("ANeuralNetworksDevice_getFeatureLevel")(host_device(),
-                                                                                                    level);
-}
 int ANeuralNetworksModel_getSupportedOperationsForDevices(const ANeuralNetworksModel* model,
                                                           const ANeuralNetworksDevice* const*, uint32_t,
                                                           bool* supported) {
