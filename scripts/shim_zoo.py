@@ -25,6 +25,13 @@ from zoo_parts import LEAST_FOUND_AGAIN, library_options
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SAMPLES = 3
 OF_RANGE = 1e-4
+HEAD = """# Torchvision's models in parts, without PyTorch
+
+`scripts/make_models.py FOLDER --group zoo_detection` and `--group zoo_flow` make the models, and `scripts/shim_zoo.py FOLDER
+--table FILE` this page: files written with `--runtime shim` run in processes without PyTorch, on the host's NNAPI, on three
+pictures each. "Found again" is the share of detections that both sides have; "error" is the largest difference of matched boxes
+and scores, or of other results as a share of the range.
+"""
 Specs = List[Tuple[str, List[int]]]
 
 
@@ -189,7 +196,7 @@ def main() -> int:
             again = f"{1 - row['missing'] / 2 / row['detections']:.3f}" if row["detections"] else ""
             rows.append(f"| {model.stem} | {'agrees' if passes else '**differs**'} | {again} | {row['worst']:.1e} |")
         print(rows[-1], flush=True)
-    text = "\n".join(["| model | without PyTorch | found again | error |", "|---|---|---|---|", *rows, ""])
+    text = "\n".join([HEAD, "| model | without PyTorch | found again | error |", "|---|---|---|---|", *sorted(rows), ""])
     if arguments.table:
         arguments.table.write_text(text)
     print(f"{len(rows)} models, {failed} fail")
