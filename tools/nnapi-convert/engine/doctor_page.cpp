@@ -1,4 +1,4 @@
-// `doctor-report`: the page of a converted file with what nnapi-probe's doctor found.
+// `inspect --format html --doctor`: the page of a converted file with what nnapi-probe's doctor found.
 #include <fmt/format.h>
 
 #include <algorithm>

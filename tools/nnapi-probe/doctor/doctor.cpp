@@ -22,19 +22,6 @@ std::string file_name(const DeviceReport& device) {
   return name + ".profile.json";
 }
 
-std::string all_driver_rules(const Patient& patient, const Report& report) {
-  // The rules of all devices are one list.
-  std::string text;
-  for (const DeviceReport& device : report.devices) {
-    const std::string one = driver_rules_json(device, find_remedies(patient, device));
-    const size_t begin = one.find('[') + 1, end = one.rfind(']');
-    std::string rules = one.substr(begin, end - begin);
-    while (!rules.empty() && (rules.back() == ' ' || rules.back() == '\n')) rules.pop_back();
-    if (!rules.empty()) text += (text.empty() ? "" : ",") + rules;
-  }
-  return "{\n  \"version\": 1,\n  \"rules\": [" + text + (text.empty() ? "" : "\n  ") + "]\n}\n";
-}
-
 using File = std::pair<std::string, std::string>;  // path, text
 
 std::vector<File> files_of(const DoctorRequest& request, const Patient& patient, const Report& report) {
@@ -44,10 +31,13 @@ std::vector<File> files_of(const DoctorRequest& request, const Patient& patient,
   if (!request.trace.empty()) files.emplace_back(request.trace, trace_json(patient, report));
   if (folder.empty() || request.options.only_times) return files;
   files.emplace_back(folder + "/doctor.json", report_json(patient, report));
-  files.emplace_back(folder + "/driver_rules.json", all_driver_rules(patient, report));
+  std::vector<std::string> rules;
   for (const DeviceReport& device : report.devices) {
-    files.emplace_back(folder + "/" + file_name(device), profile_json(device, find_remedies(patient, device)));
+    const std::vector<Remedy> remedies = find_remedies(patient, device);
+    for (std::string& rule : driver_rules(device, remedies)) rules.push_back(std::move(rule));
+    files.emplace_back(folder + "/" + file_name(device), profile_json(device, remedies));
   }
+  files.emplace_back(folder + "/driver_rules.json", driver_rules_json(rules));
   return files;
 }
 

@@ -211,7 +211,7 @@ std::string device_json(const Patient& patient, const DeviceReport& device) {
   json.add("feature_level", std::to_string(device.feature_level)).flag("is_right", device.is_right());
   json.flag("computes_in_half_precision", device.computes_in_half()).text("conclusion", conclusion(device));
   json.add("segments", lines(parts, "      "));
-  json.add("driver_rules", on_one_line(driver_rules_json(device, remedies)));
+  json.add("driver_rules", on_one_line(driver_rules_json(driver_rules(device, remedies))));
   return json.add("device_profile", on_one_line(profile_json(device, remedies))).close();
 }
 

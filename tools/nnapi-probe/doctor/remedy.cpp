@@ -250,7 +250,7 @@ std::string profile_json(const DeviceReport& device, const std::vector<Remedy>& 
          (rules.empty() ? "" : "\n  ") + "]\n}\n";
 }
 
-std::string driver_rules_json(const DeviceReport& device, const std::vector<Remedy>& remedies) {
+std::vector<std::string> driver_rules(const DeviceReport& device, const std::vector<Remedy>& remedies) {
   std::vector<std::string> rules;
   for (const Remedy& remedy : remedies) {
     if (!remedy.is_fault) continue;
@@ -263,6 +263,10 @@ std::string driver_rules_json(const DeviceReport& device, const std::vector<Reme
     if (!remedy.after.empty()) rule.add("after", remedy.after);
     rules.push_back(rule.text("reason", remedy.reason).close());
   }
+  return rules;
+}
+
+std::string driver_rules_json(const std::vector<std::string>& rules) {
   return "{\n  \"version\": 1,\n  \"rules\": [" + lines_of(rules, "    ") + (rules.empty() ? "" : "\n  ") + "]\n}\n";
 }
 
