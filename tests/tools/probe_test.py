@@ -172,6 +172,51 @@ class Probe(CliTest):
         self.assertIn("libneuralnetworks.so", self.probe("--list", library=self.folder, code=1).stderr)
         self.assertIn("Exit codes", self.probe("--help").stdout)
 
+class Bench(Probe):
+    """--bench times a file as an app without PyTorch runs it."""
+
+    INPUT = "picture=1,3,16,16"
+
+    def out(self, *options):
+        return self.convert("residual.pt", "--nhwc", "--runtime", "shim", "--input", "1,3,16,16", *options)
+
+    def test_times_and_memory(self):
+        path = self.folder / "bench.json"
+        done = self.probe("--bench", self.out(), "--input", self.INPUT, "--runs", "5", "--json", path)
+        for line in ("runs without PyTorch", "Load: ", "First call: ", "Memory (resident): ", "Milliseconds of a call: min"):
+            self.assertIn(line, done.stdout)
+        report = json.loads(path.read_text())
+        self.assertEqual((1, 5), (report["version"], report["runs"]))
+        times = report["call_ms"]
+        self.assertLessEqual(times["min"], times["p50"])
+        self.assertLessEqual(times["p50"], times["max"])
+        self.assertGreater(times["nnapi"], 0)
+        self.assertLessEqual(report["memory_bytes"]["loaded"], report["memory_bytes"]["peak"])
+
+    def test_wrong_inputs(self):
+        out = self.out()
+        for text in ("x", "x=1,,3", "x=1,3,:float32", "x=1:float99", "=1", "x=1,-3", "x=a"):
+            self.assertIn("a name, sizes and perhaps a dtype", self.probe("--bench", out, "--input", text, code=2).stderr)
+        self.assertIn("is missing", self.probe("--bench", out, code=2).stderr)
+        self.assertIn("unknown", self.probe("--bench", out, "--input", self.INPUT, "--input", "y=3", code=2).stderr)
+        self.assertIn("2 GiB", self.probe("--bench", out, "--input", "x=99999,99999,9", code=2).stderr)
+        self.assertIn("dtype", self.probe("--bench", out, "--input", self.INPUT + ":int32", code=2).stderr)
+        self.assertIn("--runs", self.probe("--bench", out, "--input", self.INPUT, "--runs", "0", code=2).stderr)
+
+    def test_wrong_files(self):
+        out = self.out()
+        before = out.read_bytes()
+        self.probe("--bench", out, "--input", self.INPUT, "--json", out, code=2)
+        self.assertEqual(before, out.read_bytes())
+        self.probe("--bench", self.folder / "missing.pt", "--input", self.INPUT, code=3)
+        wrong = self.folder / "wrong.pt"
+        wrong.write_bytes(b"no archive")
+        self.probe("--bench", wrong, "--input", self.INPUT, code=3)
+        done = subprocess.run([PROBE, "--bench", out, "--input", self.INPUT, "--json", self.folder / "no" / "such.json"],
+                              capture_output=True, text=True, env=environment({"LD_LIBRARY_PATH": str(HOST)}), timeout=120)
+        self.assertEqual(3, done.returncode)
+        self.assertIn("such.json", done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,6 +1,7 @@
 // nnapi-probe: asks the NNAPI devices of a phone which operations they support.
 #include <getopt.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -10,6 +11,7 @@
 
 #include "lib/shim/devices.h"
 #include "lib/shim/nnapi_library.h"
+#include "tools/nnapi-probe/bench.h"
 #include "tools/nnapi-probe/doctor/doctor.h"
 #include "tools/nnapi-probe/model_report.h"
 #include "tools/nnapi-probe/probe_model.h"
@@ -31,6 +33,8 @@ Examples:
   nnapi-probe --model out.pt              which operation of a model (--runtime shim) each device takes
   nnapi-probe --trial out.pt --cache DIR  runs the samples of a model, and keeps which device gave the right results
   nnapi-probe --doctor out.pt             which operation of a model is wrong on which device, and rules to convert by
+  nnapi-probe --bench out.pt --input x=1,3,224,224
+                                          how long a model takes, as an app without PyTorch runs it
 
 Options:
   --device NAME            ask this device only
@@ -60,6 +64,10 @@ Options:
   --runs N                 with --doctor, how often each operation runs for its time; 5 if not given
   --reference NAME         with --doctor, the device that computes the expected values, instead of nnapi-reference
   --reference-library FILE with --doctor, another NNAPI that computes them
+  --bench OUT              a file to time
+  --input NAME=SIZES       with --bench, an argument and its sizes in PyTorch's order, and its dtype where that is not
+                           float32: x=1,3,224,224 or words=12:int64; once for each argument
+  --runs N, --json FILE    with --bench, how often the model runs, 20 if not given, and where to write the times
   --list                   list the devices
   --help                   this text
 
@@ -71,7 +79,9 @@ struct Arguments {
   int device_kind = 0, preference = 0, variant = 0;
   std::vector<std::vector<int64_t>> shapes;
   std::string doctor, json, trace, reference, reference_library;
-  int limit_seconds = 30, runs = 5;
+  int limit_seconds = 30, runs = 0;
+  std::string bench;
+  std::vector<BenchInput> inputs;
   bool is_support_library = false, lists = false, prints_answers = false;
   bool examines_all = false, only_times = false;
 };
@@ -115,7 +125,7 @@ int check_doctor(const Arguments& arguments) {
   if (arguments.limit_seconds < 1 || arguments.limit_seconds > 86400) {
     return complain(kWrongUsage, "--limit: 1 to 86400 seconds needed");
   }
-  if (arguments.runs < 1 || arguments.runs > 1000) return complain(kWrongUsage, "--runs: 1 to 1000 needed");
+  if (arguments.runs > 1000) return complain(kWrongUsage, "--runs: 1 to 1000 needed");
   return -1;
 }
 
@@ -146,6 +156,8 @@ int parse(int argc, char** argv, Arguments* arguments) {
                                     {"limit", 1, nullptr, 'S'},
                                     {"runs", 1, nullptr, 'N'},
                                     {"reference", 1, nullptr, 'E'},
+                                    {"bench", 1, nullptr, 'H'},
+                                    {"input", 1, nullptr, 'I'},
                                     {"reference-library", 1, nullptr, 'B'},
                                     {nullptr, 0, nullptr, 0}};
   for (int code = 0; (code = getopt_long(argc, argv, "h", kOptions, nullptr)) != -1;) {
@@ -170,7 +182,19 @@ int parse(int argc, char** argv, Arguments* arguments) {
     if (code == 'T') arguments->only_times = true;
     if (code == 'C') arguments->trace = optarg;
     if (code == 'S') arguments->limit_seconds = std::atoi(optarg);
-    if (code == 'N') arguments->runs = std::atoi(optarg);
+    if (code == 'N') {
+      arguments->runs = std::atoi(optarg);
+      if (arguments->runs < 1 || arguments->runs > 100000) return complain(kWrongUsage, "--runs: 1 to 100000 needed");
+    }
+    if (code == 'H') arguments->bench = optarg;
+    if (code == 'I') {
+      arguments->inputs.emplace_back();
+      if (!parse_bench_input(optarg, &arguments->inputs.back())) {
+        return complain(kWrongUsage,
+                        std::string("--input ") + optarg +
+                            ": a name, sizes and perhaps a dtype needed, as x=1,3,224,224 or words=12:int64");
+      }
+    }
     if (code == 'E') arguments->reference = optarg;
     if (code == 'B') arguments->reference_library = optarg;
     if (code == '?') return complain(kWrongUsage, "see nnapi-probe --help");
@@ -191,6 +215,7 @@ int parse(int argc, char** argv, Arguments* arguments) {
   }
   if (!arguments->trial.empty()) return -1;
   if (!arguments->doctor.empty()) return check_doctor(*arguments);
+  if (!arguments->bench.empty()) return -1;
   const bool has_device = !arguments->device.empty();
   if (!has_device && (arguments->prints_answers || !arguments->output.empty())) {
     return complain(kWrongUsage, "--output and --answers are of one device; name it by --device, see --list");
@@ -318,11 +343,33 @@ int run_doctor(const Arguments& arguments) {
   options.examines_all = arguments.examines_all;
   options.only_times = arguments.only_times;
   options.limit_ns = static_cast<uint64_t>(arguments.limit_seconds) * 1000000000;
-  options.runs = static_cast<uint32_t>(arguments.runs);
+  if (arguments.runs > 0) options.runs = static_cast<uint32_t>(arguments.runs);
   nnapi_shim_error error{};
   const int status = nnapi_doctor::run_doctor(request, &error);
   if (status == NNAPI_SHIM_OK) return kDone;
   return complain(status == NNAPI_SHIM_UNAVAILABLE ? kNotAsked : kBadFile, error.message);
+}
+
+int run_bench(const Arguments& arguments, const nnapi_shim_options& given) {
+  BenchRequest request;
+  request.path = arguments.bench;
+  request.inputs = arguments.inputs;
+  if (arguments.runs > 0) request.runs = arguments.runs;
+  request.options = given;
+  request.options.device = arguments.device.empty() ? nullptr : arguments.device.c_str();
+  request.options.device_kind = arguments.device_kind;
+  request.options.preference = arguments.preference;
+  request.options.variant = static_cast<uint32_t>(arguments.variant);
+  if (!arguments.json.empty() && are_same(arguments.json, arguments.bench)) {
+    return complain(kWrongUsage, arguments.json + " would replace the file that is timed; give another name");
+  }
+  nnapi_shim_error error{};
+  std::string json;
+  const int status = nnapi_probe::run_bench(request, &json, &error);
+  if (status == NNAPI_SHIM_OK) return arguments.json.empty() ? kDone : write_text(arguments.json, json);
+  const bool is_usage = status == NNAPI_SHIM_BAD_ARGUMENT;
+  const bool is_file = status == NNAPI_SHIM_BAD_MODEL || ::access(arguments.bench.c_str(), R_OK) != 0;
+  return complain(is_file ? kBadFile : is_usage ? kWrongUsage : kNotAsked, error.message);
 }
 
 int run(const Arguments& arguments) {
@@ -335,6 +382,7 @@ int run(const Arguments& arguments) {
   options.driver_rules = arguments.rules.empty() ? nullptr : arguments.rules.c_str();
   options.driver_rules_file = arguments.rules_file.empty() ? nullptr : arguments.rules_file.c_str();
   if (!arguments.trial.empty()) return run_trial(arguments, options);
+  if (!arguments.bench.empty()) return run_bench(arguments, options);
   const NnapiLibrary* nnapi = nullptr;
   nnapi_shim_error error{};
   std::vector<Device> devices;
