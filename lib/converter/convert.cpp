@@ -33,7 +33,7 @@ PlannedModel make_plan(Frontend& frontend, const ConvertOptions& options, Diagno
   if (whole.plan.is_whole()) return whole;
   const SegmentRefusal& refusal = *whole.plan.refusal;
   diagnostics.refusals = refusal.nodes;
-  if (options.fallback != Fallback::kPartition)
+  if (!may_part(options.fallback))
     throw RefusedModel(refusal.reason, {std::move(whole.graph), refusal.nodes});
   diagnostics.warnings = of_loading;
   return split(frontend, options, refusal, diagnostics, stages);
@@ -90,7 +90,7 @@ Conversion convert(Frontend& frontend, const ConvertOptions& options, const Cali
   }
   ConvertOptions emitted = options;
   // A model that data quantised is not planned anew.
-  const bool may_split = options.fallback == Fallback::kPartition && !quantised;
+  const bool may_split = may_part(options.fallback) && !quantised;
   emitted.relax_fp16 = fit_into_half_range(planned, frontend, planning, given.tensors, may_split, diagnostics);
   if (options.fp16_weights) round_weights(planned, diagnostics);
   // Serialize and emit.

@@ -66,13 +66,15 @@ enum class ScalarType : uint32_t {
 // Section "state": the constant, an object, whose fields are the attributes that methods read and change. They keep
 // their values from call to call.
 //
-// Section "segments": their count; for each the number of its inputs and outputs. They are the segments of the file's
-// index, in its order.
+// Section "segments": their count; for each the number of its inputs and outputs, and 0, or the method that computes the
+// same where NNAPI fails, plus 1. They are the segments of the file's index, in its order.
 //
 // Section "methods": their count; for each:
 //   the string with its name; the number of registers; the count of arguments, and for each: the string with its name,
 //   the string with its type in TorchScript's annotations, and its default constant plus 1, or 0; the string with the
 //   result's type; the operand that is the result; the number of words of its code, and the code.
+// A method that stands for a segment is not called by name, and calls no segments. It has the segment's arguments, and
+// gives a tuple of the segment's outputs, in the form in which the program calls it (kSegment, kRawSegment).
 // Arguments are in the first registers. Types: Tensor, int, float, bool, str, NoneType, Optional[T], List[T],
 // Tuple[T, ...], Dict[K, V], NamedTuple[name: T, ...].
 //

@@ -13,8 +13,9 @@ constexpr uint32_t kMostFields = 1u << 16;
 
 }  // namespace
 
-bool Program::CodeChecker::check(Method* method) {
+bool Program::CodeChecker::check(Method* method, bool may_call_segments) {
   method_ = method;
+  may_call_segments_ = may_call_segments;
   if (defined_.size() < method->registers) defined_.resize(method->registers, 0);
   changes_.clear();
   for (uint32_t i = 0; i < method->arguments.size(); ++i) set(i, true);
@@ -152,6 +153,7 @@ bool Program::CodeChecker::check_operator() {
 
 bool Program::CodeChecker::check_segment() {
   uint32_t number = 0, inputs = 0, outputs = 0;
+  if (!may_call_segments_) return reader_.damaged("a segment's method calls segments");
   const std::vector<SegmentCounts>& segments = program_.segments_;
   if (!reader_.number(&number, segments.size(), "a segment")) return false;
   if (!reader_.word(&inputs, "inputs") || !reader_.word(&outputs, "outputs")) return false;
@@ -165,6 +167,7 @@ bool Program::CodeChecker::check_segment() {
 
 bool Program::CodeChecker::check_raw_segment() {
   uint32_t number = 0, arguments = 0, inputs = 0, outputs = 0;
+  if (!may_call_segments_) return reader_.damaged("a segment's method calls segments");
   const std::vector<SegmentCounts>& segments = program_.segments_;
   if (!reader_.number(&number, segments.size(), "a segment")) return false;
   if (!reader_.entries(&arguments, 1, "arguments") || !reader_.entries(&inputs, 1, "inputs") ||

@@ -16,7 +16,7 @@ class Program::CodeChecker {
   CodeChecker(const Program& program, WordReader& reader) : program_(program), reader_(reader) {}
 
   // Reads the code, which begins at the reader's word, and sets the most inputs and outputs of an instruction.
-  bool check(Method* method);
+  bool check(Method* method, bool may_call_segments);
 
  private:
   struct Change {
@@ -45,6 +45,7 @@ class Program::CodeChecker {
   const Program& program_;
   WordReader& reader_;
   Method* method_ = nullptr;
+  bool may_call_segments_ = true;
   std::vector<uint8_t> defined_;  // by register: 1 or 0
   std::vector<Change> changes_;   // of `defined_`, in their order
 };

@@ -5,8 +5,8 @@
 namespace nnapi_shim::program {
 
 const Method* Program::find_method(const char* name) const {
-  for (const Method& method : methods_) {
-    if (std::strcmp(method.name, name) == 0) return &method;
+  for (uint32_t i = 0; i < named_methods_; ++i) {
+    if (std::strcmp(methods_[i].name, name) == 0) return &methods_[i];
   }
   return nullptr;
 }

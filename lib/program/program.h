@@ -32,6 +32,7 @@ struct Method {
 
 struct SegmentCounts {
   uint32_t inputs, outputs;
+  uint32_t fallback_plus_1;  // the method that computes the same on the CPU, plus 1; 0: none
 };
 
 // Does not change, so that several threads may run it.
@@ -47,6 +48,8 @@ class Program {
 
   const std::vector<Method>& methods() const { return methods_; }
   const Method* find_method(const char* name) const;  // or null
+  // Those that are called by name come first.
+  uint32_t named_methods() const { return named_methods_; }
   const std::vector<SegmentCounts>& segments() const { return segments_; }
   const uint32_t* words() const { return words_.data(); }
   const char* string(uint32_t number) const { return text_.data() + strings_[number]; }
@@ -73,6 +76,7 @@ class Program {
   uint32_t state_ = 0;
   std::vector<SegmentCounts> segments_;
   std::vector<Method> methods_;
+  uint32_t named_methods_ = 0;
 };
 
 }  // namespace nnapi_shim::program

@@ -262,11 +262,12 @@ class Program::Reader {
 
   bool read_segments() {
     uint32_t segments = 0;
-    if (!reader_.entries(&segments, 2, "segments")) return false;
+    if (!reader_.entries(&segments, 3, "segments")) return false;
     for (uint32_t i = 0; i < segments; ++i) {
       SegmentCounts counts{};
       if (!reader_.number(&counts.inputs, kMostOfSegment, "a segment's inputs") ||
-          !reader_.number(&counts.outputs, kMostOfSegment, "a segment's outputs")) {
+          !reader_.number(&counts.outputs, kMostOfSegment, "a segment's outputs") ||
+          !reader_.word(&counts.fallback_plus_1, "a segment's method")) {
         return false;
       }
       program_.segments_.push_back(counts);
@@ -290,20 +291,39 @@ class Program::Reader {
   bool read_methods() {
     uint32_t methods = 0;
     if (!reader_.entries(&methods, 6, "methods")) return false;
-    if (methods == 0) return reader_.damaged("the program has no method");
+    uint32_t named = methods;
+    for (const SegmentCounts& segment : program_.segments_) {
+      if (segment.fallback_plus_1 > methods) return reader_.damaged("a segment's method is not there");
+      if (segment.fallback_plus_1 > 0) named = std::min(named, segment.fallback_plus_1 - 1);
+    }
+    if (named == 0) return reader_.damaged("the program has no method");
     CodeChecker checker(program_, reader_);
     program_.methods_.reserve(methods);
     for (uint32_t i = 0; i < methods; ++i) {
       program_.methods_.emplace_back();
       Method& method = program_.methods_.back();
-      if (!read_method(checker, &method)) return false;
+      const bool is_named = i < named;
+      if (!read_method(checker, is_named, &method)) return false;
+      if (!is_named) continue;
+      program_.named_methods_ = i + 1;
       if (program_.find_method(method.name) != &method)
         return reader_.damaged("two methods have the name %.100s", method.name);
+    }
+    return check_fallbacks();
+  }
+
+  bool check_fallbacks() {
+    for (const SegmentCounts& segment : program_.segments_) {
+      if (segment.fallback_plus_1 == 0) continue;
+      const Method& method = program_.methods_[segment.fallback_plus_1 - 1];
+      if (method.arguments.size() == segment.inputs) continue;
+      return reader_.damaged("a segment's method has %zu arguments, %u needed", method.arguments.size(),
+                             segment.inputs);
     }
     return true;
   }
 
-  bool read_method(CodeChecker& checker, Method* method) {
+  bool read_method(CodeChecker& checker, bool is_named, Method* method) {
     uint32_t arguments = 0;
     if (!string(&method->name, "a method's name")) return false;
     if (!reader_.number(&method->registers, format::kMostRegisters + 1, "a method's registers")) return false;
@@ -321,7 +341,7 @@ class Program::Reader {
     if (!type(&method->result_type) || !reader_.word(&method->result, "an operand")) return false;
     if (!reader_.word(&method->code_words, "the words of a method's code")) return false;
     method->code_begin = static_cast<uint32_t>(reader_.at());
-    return checker.check(method);
+    return checker.check(method, is_named);
   }
 
   static constexpr uint32_t kMostOfSegment = 4096;

@@ -190,7 +190,8 @@ Program ProgramWriter::finish(uint32_t state) {
   for (const ProgramWords* each : constant_order_) append(words, *each);
   words.push_back(state);
   words.push_back(static_cast<uint32_t>(segments_.size()));
-  for (const ProgramSegment& segment : segments_) append(words, {segment.inputs, segment.outputs});
+  for (const ProgramSegment& segment : segments_)
+    append(words, {segment.inputs, segment.outputs, segment.fallback_plus_1});
   words.push_back(static_cast<uint32_t>(methods_.size()));
   for (const ProgramMethod& method : methods_) {
     append(words, {string(method.name), method.registers, static_cast<uint32_t>(method.arguments.size())});

@@ -42,6 +42,7 @@ struct ProgramMethod {
 
 struct ProgramSegment {
   uint32_t inputs = 0, outputs = 0;
+  uint32_t fallback_plus_1 = 0;  // the method that computes the same on the CPU, behind those with names; 0: none
 };
 
 class ProgramWriter {
@@ -59,7 +60,11 @@ class ProgramWriter {
   // An object with these constants as its fields.
   uint32_t object(const std::vector<uint32_t>& fields);
 
-  void add(ProgramMethod method) { methods_.push_back(std::move(method)); }
+  // Returns the method's number.
+  uint32_t add(ProgramMethod method) {
+    methods_.push_back(std::move(method));
+    return static_cast<uint32_t>(methods_.size() - 1);
+  }
   void add(ProgramSegment segment) { segments_.push_back(segment); }
 
   // `state` is the constant that is the state at first. The writer can't be used afterwards.

@@ -18,7 +18,7 @@ std::string source_of(const ShimModuleRequest& request) {
 
 namespace {
 
-torch::jit::Module build_around(const ShimModuleRequest& request, const at::Tensor& words, const at::Tensor& weights) {
+torch::jit::Module build_around(const ShimModuleRequest& request, const c10::IValue& compilation) {
   ShimModuleRequest placed = request;
   if (request.cpu) {
     placed.place.unit = request.cpu->_ivalue()->compilation_unit();
@@ -29,7 +29,7 @@ torch::jit::Module build_around(const ShimModuleRequest& request, const at::Tens
   add_named_types(request.interface.arguments, *placed.place.unit);
   torch::jit::Module module = make_object(source_of(placed), placed.place);
   module.setattr("training", false);
-  module.setattr("comp", request.make_compilation(words, weights));
+  module.setattr("comp", compilation);
   if (request.cpu) module.setattr("cpu", request.cpu->_ivalue());
   set_constant_outputs(module, request.interface);
   set_bundled_inputs(module, request.bundled_inputs, request.interface);
@@ -47,7 +47,7 @@ torch::jit::Module build_shim_module(const ShimModuleRequest& request, const std
   };
   seal_words(0);  // replaced when the weights are written: a compilation writes its words after its weights
   const auto write = [buffer](bool releases, const nnapi::ByteSink& sink) { write_weights(*buffer, releases, sink); };
-  return build_around(request, words, late.add(buffer->weight_bytes, write, seal_words));
+  return build_around(request, request.make_compilation(words, late.add(buffer->weight_bytes, write, seal_words)));
 }
 
 torch::jit::Module build_package_module(const ShimModuleRequest& request, PackageBuffer package,
@@ -63,7 +63,13 @@ torch::jit::Module build_package_module(const ShimModuleRequest& request, Packag
                          bool releases, const nnapi::ByteSink& sink) {
     *written = write_weights(*kept, releases, sink);
   };
-  return build_around(request, words, late.add(bytes, write, seal_words));
+  return build_around(request, request.make_compilation(words, late.add(bytes, write, seal_words)));
+}
+
+torch::jit::Module build_without_cpu(const nnapi::Model& model, const ModuleInterface& interface,
+                                     const c10::IValue& compilation) {
+  const BundledInputs no_samples;
+  return build_around({model, interface, nullptr, std::nullopt, no_samples}, compilation);
 }
 
 }  // namespace nnapi_convert

@@ -32,6 +32,10 @@ torch::jit::Module build_shim_module(const ShimModuleRequest& request, const std
                                      DeferredTensors& late);
 // Builds the module around a package. The request has the model that the module's callers see.
 torch::jit::Module build_package_module(const ShimModuleRequest& request, PackageBuffer package, DeferredTensors& late);
+// Builds a module of the same forward around a compilation that was made, without the CPU model: what a runtime without
+// PyTorch runs of it.
+torch::jit::Module build_without_cpu(const nnapi::Model& model, const ModuleInterface& interface,
+                                     const c10::IValue& compilation);
 // Returns only the source, for people.
 std::string source_of(const ShimModuleRequest& request);
 

@@ -53,6 +53,10 @@ class RecordFinder {
     return find_record_data(file_, *found, offset, error_);
   }
 
+  bool has(const std::string& name) const {
+    return std::any_of(records_.begin(), records_.end(), [&](const ZipRecord& record) { return record.name == name; });
+  }
+
   // Finds the archive's root folder: the part of the index record's name before "/" and kIndexRecord.
   int find_root(std::string* root) const {
     const std::string ending = std::string("/") + format::kIndexRecord;
@@ -116,6 +120,7 @@ Archive& Archive::operator=(Archive&& other) noexcept {
   std::swap(parts_, other.parts_);
   std::swap(wiring_, other.wiring_);
   std::swap(program_, other.program_);
+  std::swap(has_steps_, other.has_steps_);
   std::swap(program_copy_, other.program_copy_);
   std::swap(fd_, other.fd_);
   std::swap(mappings_, other.mappings_);
@@ -134,6 +139,7 @@ void Archive::close() {
   parts_.clear();
   wiring_ = Wiring();
   program_ = ProgramRecord();
+  has_steps_ = false;
   program_copy_ = std::vector<uint8_t>();
 }
 
@@ -285,9 +291,11 @@ int Archive::read_records(const ZipFile& file, nnapi_shim_error* error) {
     if (const int status = records.find(root + names.weights, &offset, &bytes)) return status;
     if (const int status = map_weights(file, offset, bytes, &parts_.back().weights, error)) return status;
   }
-  if (index.program.empty()) return NNAPI_SHIM_OK;
+  has_steps_ = !index.program.empty();
+  const std::string program = root + (has_steps_ ? index.program : nnapi_convert::program_format::kRecord);
+  if (!has_steps_ && !records.has(program)) return NNAPI_SHIM_OK;
   uint64_t offset = 0, bytes = 0;
-  if (const int status = records.find(root + index.program, &offset, &bytes)) return status;
+  if (const int status = records.find(program, &offset, &bytes)) return status;
   return read_program(file, offset, bytes, error);
 }
 

@@ -62,6 +62,9 @@ class Archive {
   const Wiring& wiring() const { return wiring_; }
   // How what runs outside of NNAPI is computed.
   const ProgramRecord& program() const { return program_; }
+  // Whether the program has steps between the segments, so that it alone can run them. Else it only gives arguments and
+  // results the names and forms that they have in PyTorch.
+  bool has_steps() const { return has_steps_; }
   // Frees the words, which ModelBuffer::parse copies.
   void drop_words();
   // Frees the memory pages of weights that are mapped from a file; the system reads a page from there again when it is
@@ -86,6 +89,7 @@ class Archive {
   std::vector<ArchivePart> parts_;
   Wiring wiring_;
   ProgramRecord program_;
+  bool has_steps_ = false;
   std::vector<uint8_t> program_copy_;  // where the record can't be used in its place
   int fd_ = -1;
   std::vector<Mapping> mappings_;  // of each segment's weights in a file; of all that a reader read

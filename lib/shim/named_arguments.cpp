@@ -59,7 +59,7 @@ class ArgumentMaker {
     const Group all = {numbers_, count_};
     for (size_t i = 0; i < method.arguments.size(); ++i) {
       const program::Argument& argument = method.arguments[i];
-      if (const int status = make_argument(argument, all, &values[i])) return status;
+      if (const int status = make_argument(argument, static_cast<uint32_t>(i), all, &values[i])) return status;
     }
     for (uint32_t i = 0; i < count_; ++i) {
       if (used_[i] == 0) return fail_unknown(method, tensors_[i].path);
@@ -128,8 +128,12 @@ class ArgumentMaker {
     return status;
   }
 
-  int make_argument(const program::Argument& argument, const Group& all, Value* value) {
-    const auto fits = [&](const PathStep& step) { return step.is(argument.name); };
+  // No name begins with a digit.
+  int make_argument(const program::Argument& argument, uint32_t number, const Group& all, Value* value) {
+    const auto fits = [&](const PathStep& step) {
+      uint32_t index = 0;
+      return step.is(argument.name) || (step.to_index(&index) && index == number);
+    };
     if (argument.has_default) {
       bool is_given = false;
       for (uint32_t i = 0; i < all.count && !is_given; ++i) {

@@ -20,41 +20,85 @@ int fail_use(nnapi_shim_error* error) {
               "nnapi_shim_call");
 }
 
+constexpr uint32_t kMostFailures = 3;
+
+// Runs segments on NNAPI. One that NNAPI can't run is computed by the program's method for it, if there is one; after
+// three failures in a row NNAPI is not asked again.
 class Runner final : public program::SegmentRunner {
  public:
-  explicit Runner(const Segments& segments) : segments_(segments) {}
+  Runner(const program::Program& program, const Segments& segments, std::atomic<uint32_t>* failures)
+      : program_(program), segments_(segments), failures_(failures) {}
 
   bool run_segment(uint32_t segment, Context& context, const Value* const* inputs, Value* outputs) override {
-    nnapi_shim_error error{};
-    status = call_segment(*segments_[segment], context, inputs, outputs, false, &error);
-    return report(context, error);
+    return run(segment, context, inputs, outputs, [&](nnapi_shim_error* error) {
+      return call_segment(*segments_[segment], context, inputs, outputs, false, error);
+    });
   }
 
   bool run_raw_segment(uint32_t segment, Context& context, const Value* const* arguments_and_inputs, uint32_t arguments,
                        uint32_t inputs, Value* outputs) override {
-    nnapi_shim_error error{};
-    status = call_raw_segment(*segments_[segment], context, arguments_and_inputs, arguments_and_inputs + arguments,
-                              inputs, outputs, &error);
-    return report(context, error);
+    return run(segment, context, arguments_and_inputs, outputs, [&](nnapi_shim_error* error) {
+      return call_raw_segment(*segments_[segment], context, arguments_and_inputs, arguments_and_inputs + arguments,
+                              inputs, outputs, error);
+    });
   }
 
   int status = NNAPI_SHIM_OK;
   int nnapi_code = 0;
 
  private:
-  bool report(Context& context, const nnapi_shim_error& error) {
-    if (status == NNAPI_SHIM_OK) return true;
+  template <typename Call>
+  bool run(uint32_t segment, Context& context, const Value* const* arguments, Value* outputs, const Call& call) {
+    const program::SegmentCounts& counts = program_.segments()[segment];
+    if (counts.fallback_plus_1 > 0 && failures_[segment] >= kMostFailures) {
+      return compute(segment, context, arguments, outputs);
+    }
+    nnapi_shim_error error{};
+    status = call(&error);
+    if (status == NNAPI_SHIM_OK) {
+      if (counts.fallback_plus_1 > 0) failures_[segment] = 0;
+      return true;
+    }
+    // A wrong argument is one on the CPU, too.
+    const bool is_of_nnapi = status != NNAPI_SHIM_BAD_ARGUMENT && status != NNAPI_SHIM_BAD_MODEL;
+    if (is_of_nnapi && counts.fallback_plus_1 > 0) {
+      ++failures_[segment];
+      return compute(segment, context, arguments, outputs);
+    }
     nnapi_code = error.nnapi_code;
     return context.fail("%s", error.message);
   }
 
+  bool compute(uint32_t segment, Context& context, const Value* const* arguments, Value* outputs) {
+    const program::SegmentCounts& counts = program_.segments()[segment];
+    program::Values values(context.pool, counts.inputs);
+    if (!values.is_there()) return context.fail_memory();
+    for (uint32_t i = 0; i < counts.inputs; ++i) values[i] = *arguments[i];
+    status = NNAPI_SHIM_FAILED;
+    Value made;
+    const program::Method& method = program_.methods()[counts.fallback_plus_1 - 1];
+    const Value no_state(program::make_sequence(context.pool, program::Tag::kObject, 0));
+    if (!program::run_method(program_, method, context, no_state, *this, values.data(), &made)) return false;
+    if (made.tag() != program::Tag::kTuple || made.sequence().count != counts.outputs) {
+      return context.fail("the CPU's form of a segment gives other results than it has");
+    }
+    for (uint32_t i = 0; i < counts.outputs; ++i) {
+      outputs[i] = made.sequence().values[i];
+      if (!outputs[i].is_tensor()) return context.fail("the CPU's form of a segment gives what is no tensor");
+    }
+    status = NNAPI_SHIM_OK;
+    return true;
+  }
+
+  const program::Program& program_;
   const Segments& segments_;
+  std::atomic<uint32_t>* const failures_;
 };
 
 }  // namespace
 
 std::unique_ptr<OpenModel> make_program_model(const std::shared_ptr<const Archive>& archive, Segments segments,
-                                              nnapi_shim_error* error) {
+                                              std::shared_ptr<OpenModel> whole, nnapi_shim_error* error) {
   char problem[NNAPI_SHIM_MESSAGE_BYTES] = "";
   const ProgramRecord& record = archive->program();
   std::unique_ptr<const program::Program> parsed =
@@ -72,12 +116,16 @@ std::unique_ptr<OpenModel> make_program_model(const std::shared_ptr<const Archiv
     fail(error, NNAPI_SHIM_BAD_MODEL, "the program calls other segments than the file has; convert the model again");
     return nullptr;
   }
-  return std::make_unique<ProgramModel>(archive, std::move(parsed), std::move(segments));
+  return std::make_unique<ProgramModel>(archive, std::move(parsed), std::move(segments), std::move(whole));
 }
 
 ProgramModel::ProgramModel(std::shared_ptr<const Archive> archive, std::unique_ptr<const program::Program> program,
-                           Segments segments)
-    : archive_(std::move(archive)), program_(std::move(program)), segments_(std::move(segments)) {}
+                           Segments segments, std::shared_ptr<OpenModel> whole)
+    : archive_(std::move(archive)),
+      program_(std::move(program)),
+      segments_(std::move(segments)),
+      whole_(std::move(whole)),
+      failures_(new std::atomic<uint32_t>[segments_.size()]()) {}
 
 ProgramModel::~ProgramModel() {
   state_ = Value();  // before its context
@@ -86,6 +134,18 @@ ProgramModel::~ProgramModel() {
 const program::Method& ProgramModel::forward() const {
   const program::Method* method = program_->find_method("forward");
   return method != nullptr ? *method : program_->methods()[0];
+}
+
+uint32_t ProgramModel::argument_count() const {
+  return whole_ != nullptr ? whole_->argument_count() : static_cast<uint32_t>(forward().arguments.size());
+}
+
+std::vector<int64_t> ProgramModel::argument_sizes(uint32_t argument) const {
+  return whole_ != nullptr ? whole_->argument_sizes(argument) : std::vector<int64_t>();
+}
+
+const std::vector<int32_t>& ProgramModel::input_arguments() const {
+  return whole_ != nullptr ? whole_->input_arguments() : no_inputs_;
 }
 
 int ProgramModel::load_library(const NnapiLibrary** library, nnapi_shim_error* error) {
@@ -97,22 +157,22 @@ void ProgramModel::choice(char* text, size_t bytes) {
   if (!segments_.empty()) segments_[0]->choice(text, bytes);
 }
 
-int ProgramModel::describe(const CallShapes& /*shapes*/, std::shared_ptr<const CallTensors>* /*tensors*/,
+int ProgramModel::describe(const CallShapes& shapes, std::shared_ptr<const CallTensors>* tensors,
                            nnapi_shim_error* error) {
-  return fail_use(error);
+  return whole_ != nullptr ? whole_->describe(shapes, tensors, error) : fail_use(error);
 }
 
-int ProgramModel::warm_up(const CallShapes& /*shapes*/, nnapi_shim_error* error) {
-  return fail_use(error);
+int ProgramModel::warm_up(const CallShapes& shapes, nnapi_shim_error* error) {
+  return whole_ != nullptr ? whole_->warm_up(shapes, error) : fail_use(error);
 }
 
-int ProgramModel::run(const CallShapes& /*shapes*/, const RunBuffers& /*buffers*/, nnapi_shim_error* error) {
-  return fail_use(error);
+int ProgramModel::run(const CallShapes& shapes, const RunBuffers& buffers, nnapi_shim_error* error) {
+  return whole_ != nullptr ? whole_->run(shapes, buffers, error) : fail_use(error);
 }
 
-int ProgramModel::visit_operations(const CallShapes& /*shapes*/, const char* /*device*/,
-                                   nnapi_shim_operation_visitor /*visit*/, void* /*user*/, nnapi_shim_error* error) {
-  return fail_use(error);
+int ProgramModel::visit_operations(const CallShapes& shapes, const char* device, nnapi_shim_operation_visitor visit,
+                                   void* user, nnapi_shim_error* error) {
+  return whole_ != nullptr ? whole_->visit_operations(shapes, device, visit, user, error) : fail_use(error);
 }
 
 int ProgramModel::call(const char* name, const nnapi_shim_named_tensor* arguments, uint32_t count,
@@ -146,7 +206,7 @@ int ProgramModel::call_in(Context& context, const Value& state, const program::M
   if (!values.is_there()) return fail(error, NNAPI_SHIM_FAILED, "memory is short for the arguments");
   int status = make_arguments(method, context, arguments, count, values.data(), error);
   if (status != NNAPI_SHIM_OK) return status;
-  Runner runner(segments_);
+  Runner runner(*program_, segments_, failures_.get());
   Value made;
   if (!program::run_method(*program_, method, context, state, runner, values.data(), &made)) {
     const auto code = static_cast<nnapi_shim_status>(runner.status != 0 ? runner.status : NNAPI_SHIM_FAILED);

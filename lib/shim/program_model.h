@@ -1,9 +1,11 @@
-// An open file with a program: what the shim runs itself, between calls of NNAPI's models.
+// An open file with a program: what the shim runs itself, between calls of NNAPI's models, or, in a file that NNAPI
+// runs whole, around it.
 //
 // Calls of a program without state run at once, each with a context of its own; a program with state has one context,
 // and its calls wait for each other.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 
@@ -13,20 +15,22 @@
 
 namespace nnapi_shim {
 
-// Returns null, and NNAPI_SHIM_BAD_MODEL in `error`, for a damaged program, or one whose segments are not the file's.
+// `whole` is what callers who know NNAPI's tensors run: one of the segments, or a chain of them; null if steps between
+// them are the program's. Returns null, and NNAPI_SHIM_BAD_MODEL in `error`, for a damaged program, or one whose
+// segments are not the file's.
 std::unique_ptr<OpenModel> make_program_model(const std::shared_ptr<const Archive>& archive, Segments segments,
-                                              nnapi_shim_error* error);
+                                              std::shared_ptr<OpenModel> whole, nnapi_shim_error* error);
 
 class ProgramModel final : public OpenModel {
  public:
   ProgramModel(std::shared_ptr<const Archive> archive, std::unique_ptr<const program::Program> program,
-               Segments segments);
+               Segments segments, std::shared_ptr<OpenModel> whole);
   ~ProgramModel() override;
 
-  uint32_t argument_count() const override { return static_cast<uint32_t>(forward().arguments.size()); }
-  std::vector<int64_t> argument_sizes(uint32_t /*argument*/) const override { return {}; }
-  const std::vector<int32_t>& input_arguments() const override { return no_inputs_; }
-  uint32_t output_count() const override { return 0; }
+  uint32_t argument_count() const override;
+  std::vector<int64_t> argument_sizes(uint32_t argument) const override;
+  const std::vector<int32_t>& input_arguments() const override;
+  uint32_t output_count() const override { return whole_ != nullptr ? whole_->output_count() : 0; }
   uint32_t feature_level() const override { return highest_level(segments_); }
   int configure(const Options& options, nnapi_shim_error* error) override {
     return configure_all(segments_, options, error);
@@ -37,14 +41,15 @@ class ProgramModel final : public OpenModel {
   void last_failure(nnapi_shim_error* error) override { first_failure(segments_, error); }
   void choice(char* text, size_t bytes) override;
 
-  // What is for callers who know NNAPI's tensors: NNAPI_SHIM_BAD_ARGUMENT, with the advice to use nnapi_shim_call.
+  // What is for callers who know NNAPI's tensors: without `whole` NNAPI_SHIM_BAD_ARGUMENT, with the advice to use
+  // nnapi_shim_call.
   int describe(const CallShapes& shapes, std::shared_ptr<const CallTensors>* tensors, nnapi_shim_error* error) override;
   int warm_up(const CallShapes& shapes, nnapi_shim_error* error) override;
   int run(const CallShapes& shapes, const RunBuffers& buffers, nnapi_shim_error* error) override;
   int visit_operations(const CallShapes& shapes, const char* device, nnapi_shim_operation_visitor visit, void* user,
                        nnapi_shim_error* error) override;
 
-  uint32_t method_count() const override { return static_cast<uint32_t>(program_->methods().size()); }
+  uint32_t method_count() const override { return program_->named_methods(); }
   const char* method_name(uint32_t number) const override { return program_->methods()[number].name; }
   int call(const char* method, const nnapi_shim_named_tensor* arguments, uint32_t count, nnapi_shim_result* result,
            nnapi_shim_error* error) override;
@@ -58,7 +63,9 @@ class ProgramModel final : public OpenModel {
   const std::shared_ptr<const Archive> archive_;
   const std::unique_ptr<const program::Program> program_;
   const Segments segments_;
+  const std::shared_ptr<OpenModel> whole_;
   const std::vector<int32_t> no_inputs_;
+  std::unique_ptr<std::atomic<uint32_t>[]> failures_;  // by segment: how often NNAPI failed in a row
 
   std::mutex state_mutex_;  // guards the two below
   std::unique_ptr<program::Context> state_context_;

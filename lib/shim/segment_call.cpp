@@ -210,7 +210,7 @@ int call_raw_segment(OpenModel& model, program::Context& context, const Value* c
                   program::kind_name(*inputs[i]));
     }
   }
-  return run(model, context, arguments, inputs, outputs, false, error);
+  return run(model, context, arguments, inputs, outputs, true, error);
 }
 
 }  // namespace nnapi_shim

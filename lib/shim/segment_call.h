@@ -12,8 +12,8 @@ namespace nnapi_shim {
 // `takes_codes`, are plain integers. Returns an nnapi_shim_status.
 int call_segment(OpenModel& model, program::Context& context, const program::Value* const* inputs,
                  program::Value* outputs, bool takes_codes, nnapi_shim_error* error);
-// The same for inputs and outputs in NNAPI's own order of axes, the outputs row-major; only the sizes of the arguments
-// count.
+// The same for inputs and outputs in NNAPI's own order of axes, the outputs row-major, and integers that stand for
+// floats as plain integers; only the sizes of the arguments count.
 int call_raw_segment(OpenModel& model, program::Context& context, const program::Value* const* arguments,
                      const program::Value* const* inputs, uint32_t input_count, program::Value* outputs,
                      nnapi_shim_error* error);

@@ -8,7 +8,7 @@
 
 namespace nnapi_shim {
 
-using Segments = std::vector<std::unique_ptr<OpenModel>>;
+using Segments = std::vector<std::shared_ptr<OpenModel>>;
 
 uint32_t highest_level(const Segments& segments);
 int configure_all(const Segments& segments, const Options& options, nnapi_shim_error* error);

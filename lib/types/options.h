@@ -57,14 +57,24 @@ enum class Runtime {
 
 // The treatment of operations that NNAPI can't run.
 enum class Fallback {
-  kNone,       // the model is refused
-  kPartition,  // such operations stay TorchScript in the converted module, between segments for NNAPI
-  kCpu,        // shim only: the module also holds the original, optimised for mobile, for devices without NNAPI
-  kCpuPlain,   // shim only: the module also holds the unchanged original for devices without NNAPI
+  kNone,          // the model is refused
+  kPartition,     // such operations stay TorchScript in the converted module, between segments for NNAPI
+  kPartitionCpu,  // shim only: the same; the program for runtimes without PyTorch also has segments for the CPU
+  kCpu,           // shim only: the module also holds the original, optimised for mobile, for devices without NNAPI
+  kCpuPlain,      // shim only: the module also holds the unchanged original for devices without NNAPI
 };
 
 inline bool embeds_cpu_model(Fallback fallback) {
   return fallback == Fallback::kCpu || fallback == Fallback::kCpuPlain;
+}
+
+// Whether the shim has something to compute where NNAPI fails.
+inline bool has_cpu_form(Fallback fallback) {
+  return embeds_cpu_model(fallback) || fallback == Fallback::kPartitionCpu;
+}
+
+inline bool may_part(Fallback fallback) {
+  return fallback == Fallback::kPartition || fallback == Fallback::kPartitionCpu;
 }
 
 // The limits that decide which segments of a partitioned model run on NNAPI.
@@ -110,6 +120,7 @@ struct ConvertOptions {
   int check_samples = 0;
   bool strip_names = false;                                // leave out names that only the shim's messages show
   bool embed_shim_source = false;                          // store the shim's sources in the output
+  bool no_torchscript = false;                             // store what the shim reads, and no module for PyTorch
   bool is_quantised_later = false;                         // by data: a device that takes no floats may get the plan
   std::set<std::string> disabled_passes;                   // passes of infer and optimise to skip, to find faults
   std::function<void(const std::string& stage)> on_stage;  // called as each stage begins

@@ -21,7 +21,7 @@ void write(const std::filesystem::path& folder, const std::string& name, uint8_t
 }
 
 void write_record(const std::filesystem::path& folder, const std::string& name, ProgramMaker& make, const Code& code,
-                  uint32_t result) {
+                  uint32_t result, const Code* on_cpu = nullptr) {
   MadeMethod method;
   method.registers = 24;
   method.arguments = {{"x", "Tensor"}, {"n", "int"}, {"b", "bool"}};
@@ -29,6 +29,12 @@ void write_record(const std::filesystem::path& folder, const std::string& name, 
   method.result = result;
   method.code = code;
   make.add_method(method);
+  if (on_cpu != nullptr) {  // of the segment
+    method.arguments.resize(1);
+    method.code = *on_cpu;
+    method.result = 1;
+    make.add_method(method);
+  }
   const std::vector<uint8_t> record = make.make_record();
   write(folder, name, 0, {record.begin(), record.end()});
 }
@@ -53,7 +59,7 @@ int main(int argc, char** argv) {
   }
   {
     ProgramMaker make;
-    make.add_segment(1, 1);
+    make.add_segment(1, 1, 2);
     const uint32_t table = make.floats({2}, {1, 2});
     make.set_state(make.object({make.integer(0), table, make.list({make.none()}), make.device(), make.real(2.5)}));
     const uint32_t key = make.text("key");
@@ -65,7 +71,8 @@ int main(int argc, char** argv) {
         make.if_(2, {},
                  make.op("aten::format", {make.text("{} {}"), 9, 1}, {10}, "net.py:3") + make.raise(10, "net.py:4"), {},
                  {}, {});
-    write_record(folder, "state", make, code, 7);
+    const Code on_cpu = make.op("aten::relu", {0}, {2}) + make.make(Opcode::kTuple, {2}, 1);
+    write_record(folder, "state", make, code, 7, &on_cpu);
   }
   // Each operator with arguments of several kinds, in both forms.
   uint32_t number = 0;

@@ -139,7 +139,7 @@ std::vector<uint8_t> ProgramMaker::make_record() {
   for (const Code& constant : constants_) put_all(&words, constant);
   words.push_back(state_ & ~format::kConstantBit);
   words.push_back(static_cast<uint32_t>(segments_.size()));
-  for (const auto& segment : segments_) put_all(&words, {segment.first, segment.second});
+  for (const auto& segment : segments_) put_all(&words, {segment.inputs, segment.outputs, segment.fallback_plus_1});
   words.push_back(static_cast<uint32_t>(methods_.size()));
   for (const MadeMethod& method : methods_) {
     put_all(&words, {string(method.name), method.registers, static_cast<uint32_t>(method.arguments.size())});

@@ -74,7 +74,10 @@ class ProgramMaker {
   Code drop(const Code& registers);
 
   void add_method(MadeMethod method) { methods_.push_back(std::move(method)); }
-  void add_segment(uint32_t inputs, uint32_t outputs) { segments_.emplace_back(inputs, outputs); }
+  // `fallback_plus_1`: the method that computes the same, plus 1.
+  void add_segment(uint32_t inputs, uint32_t outputs, uint32_t fallback_plus_1 = 0) {
+    segments_.push_back({inputs, outputs, fallback_plus_1});
+  }
   void set_state(uint32_t constant) { state_ = constant; }  // an operand
 
   // The record. Its words, and where sections begin, are kept for tests that damage them.
@@ -92,7 +95,10 @@ class ProgramMaker {
   std::map<std::string, uint32_t> operator_numbers_;
   std::vector<Code> constants_;
   uint32_t state_ = 0;
-  std::vector<std::pair<uint32_t, uint32_t>> segments_;
+  struct Segment {
+    uint32_t inputs, outputs, fallback_plus_1;
+  };
+  std::vector<Segment> segments_;
   std::vector<MadeMethod> methods_;
   std::vector<uint8_t> data_;
 };

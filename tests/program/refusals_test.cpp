@@ -264,6 +264,38 @@ TEST_CASE("code that is refused") {
              Contains("blocks are nested deeper than 64"));
 }
 
+TEST_CASE("a segment's method for the CPU calls no segments") {
+  const auto refusal_of_method = [](const std::function<Code(ProgramMaker&)>& code, uint32_t arguments,
+                                    uint32_t fallback_plus_1) {
+    ProgramMaker make;
+    make.add_segment(1, 1, fallback_plus_1);
+    MadeMethod forward;
+    forward.name = "forward";
+    forward.registers = 2;
+    forward.arguments = {{"x", "Tensor"}};
+    forward.result_type = "Tensor";
+    forward.result = 1;
+    forward.code = make.segment(0, {0}, {1});
+    make.add_method(forward);
+    MadeMethod method = forward;
+    method.name = "segment 0";
+    method.arguments.resize(arguments, {"y", "Tensor"});
+    method.result = 0;
+    method.code = code(make);
+    make.add_method(method);
+    return OpenProgram(make).error();
+  };
+  const auto nothing = [](ProgramMaker&) { return Code(); };
+  CHECK(refusal_of_method(nothing, 1, 2).empty());
+  CHECK_THAT(refusal_of_method(nothing, 1, 3), Contains("a segment's method is not there"));
+  CHECK_THAT(refusal_of_method(nothing, 1, 1), Contains("the program has no method"));
+  CHECK_THAT(refusal_of_method(nothing, 2, 2), Contains("a segment's method has 2 arguments, 1 needed"));
+  const auto segment = [](ProgramMaker& make) { return make.segment(0, {0}, {1}); };
+  CHECK_THAT(refusal_of_method(segment, 1, 2), Contains("a segment's method calls segments"));
+  const auto raw = [](ProgramMaker&) { return Code{14, 0, 1, 1, 1, 0, 0, 1}; };
+  CHECK_THAT(refusal_of_method(raw, 1, 2), Contains("a segment's method calls segments"));
+}
+
 TEST_CASE("every cut and every changed word is refused or runs") {
   ProgramMaker make;
   make.floats({2}, {1, 2});

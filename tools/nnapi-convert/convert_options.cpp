@@ -230,6 +230,7 @@ void add_model_options(CLI::App& app, ConvertArguments& arguments) {
   add_choice(app, "--runtime", arguments.options.runtime, runtimes, "what runs the result: PyTorch, or the shim");
   const std::map<std::string, Fallback> fallbacks = {{"none", Fallback::kNone},
                                                      {"partition", Fallback::kPartition},
+                                                     {"partition-cpu", Fallback::kPartitionCpu},
                                                      {"cpu", Fallback::kCpu},
                                                      {"cpu-plain", Fallback::kCpuPlain}};
   arguments.options.fallback = Fallback::kPartition;
@@ -237,7 +238,8 @@ void add_model_options(CLI::App& app, ConvertArguments& arguments) {
       app, "--fallback", arguments.options.fallback, fallbacks,
       "what becomes of operations that NNAPI can't run: partition leaves them to TorchScript, in the same file;\n"
       "none refuses the model; cpu, cpu-plain (with the shim) refuse it, too, and add the whole model for\n"
-      "devices without NNAPI, optimised for mobile or as it is")
+      "devices without NNAPI, optimised for mobile or as it is; partition-cpu (with the shim) is partition, and\n"
+      "without PyTorch the shim computes small segments on the CPU where NNAPI fails")
       ->group(kPartition);
   add_segment_options(app, arguments.options.segments);
   const std::map<std::string, ControlFlow> control_flows = {{"refuse", ControlFlow::kRefuse},
@@ -258,6 +260,9 @@ void add_model_options(CLI::App& app, ConvertArguments& arguments) {
       ->group(kResult);
   app.add_flag("--strip", arguments.options.strip_names,
                "leave out names and source lines that the shim's messages show")
+      ->group(kResult);
+  app.add_flag("--no-torchscript", arguments.options.no_torchscript,
+               "with the shim, store what an app without PyTorch needs, and no TorchScript module")
       ->group(kResult);
   app.add_flag("--embed-shim-source", arguments.options.embed_shim_source,
                "with the shim, store its sources in the output; nnapi-convert shim --from gets them out")

@@ -142,10 +142,10 @@ void read_package(const CLI::App& app, ConvertArguments& arguments) {
                                    "level {} on, and this model is for level {}",
                                    request.name, kPerChannel, level));
   }
-  if (options.fallback != Fallback::kPartition) return;
+  if (!may_part(options.fallback)) return;
   if (app.count("--fallback") > 0) {
     throw ConvertError(ExitCode::kUsage,
-                       "--fallback partition: packages hold whole models; use none, cpu or cpu-plain");
+                       "--fallback partition, partition-cpu: packages hold whole models; use none, cpu or cpu-plain");
   }
   options.fallback = Fallback::kNone;
 }
@@ -200,6 +200,24 @@ void check_litert(const CLI::App& app, const ConvertArguments& arguments) {
   }
 }
 
+// What --no-torchscript leaves out must not be asked for.
+void check_no_torchscript(const ConvertArguments& arguments) {
+  const ConvertOptions& options = arguments.options;
+  if (!options.no_torchscript) return;
+  const char* other = !arguments.methods.empty()  ? "--method"
+                      : options.bundle_inputs     ? "--bundle-inputs"
+                      : !options.emit_cpu.empty() ? "--emit-cpu"
+                      : options.embed_shim_source ? "--embed-shim-source"
+                                                  : nullptr;
+  if (options.runtime != Runtime::kShim) {
+    throw ConvertError(ExitCode::kUsage, "--no-torchscript: PyTorch's loader runs nothing else; use --runtime shim");
+  }
+  if (other != nullptr) {
+    throw ConvertError(ExitCode::kUsage,
+                       fmt::format("--no-torchscript: {} is for files with TorchScript; leave one out", other));
+  }
+}
+
 }  // namespace
 
 void read_parsed(const CLI::App& app, ConvertArguments& arguments) {
@@ -210,12 +228,13 @@ void read_parsed(const CLI::App& app, ConvertArguments& arguments) {
   arguments.options.layout = layout_choice(app, arguments);
   read_pixels(arguments);
   read_target(app, arguments);
-  if (embeds_cpu_model(arguments.options.fallback) && arguments.options.runtime != Runtime::kShim) {
+  if (has_cpu_form(arguments.options.fallback) && arguments.options.runtime != Runtime::kShim) {
     throw ConvertError(ExitCode::kUsage, "--fallback: PyTorch's own loader has none; use --runtime shim");
   }
   if (arguments.options.embed_shim_source && arguments.options.runtime != Runtime::kShim) {
     throw ConvertError(ExitCode::kUsage, "--embed-shim-source: the output needs no shim; use --runtime shim");
   }
+  check_no_torchscript(arguments);
   read_self_check(arguments);
   read_package(app, arguments);
   read_only_layout(arguments);

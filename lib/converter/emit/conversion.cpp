@@ -14,10 +14,11 @@ ArchiveExtras extras_of(const Conversion& conversion) {
   extras.metadata = to_json(metadata_of(conversion));
   if (conversion.runtime == Runtime::kShim && (conversion.is_whole || conversion.wiring || conversion.program)) {
     extras.shim_parts = conversion.segments.size();
-    extras.shim_index = conversion.wiring    ? shim_index(*conversion.wiring)
-                        : conversion.program ? shim_index_of_program(conversion.segments.size())
-                                             : shim_index();
+    extras.shim_index = conversion.is_whole ? shim_index()
+                        : conversion.wiring ? shim_index(*conversion.wiring)
+                                            : shim_index_of_program(conversion.segments.size());
     extras.program = conversion.program;
+    extras.has_module = conversion.has_module;
   }
   if (conversion.embeds_shim_source) extras.shim_source = shim_files();
   return extras;

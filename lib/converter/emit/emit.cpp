@@ -8,6 +8,7 @@
 #include "lib/converter/emit/program.h"
 #include "lib/converter/emit/recorded_options.h"
 #include "lib/converter/emit/release_weights.h"
+#include "lib/converter/emit/segment_on_cpu.h"
 #include "lib/converter/emit/segment_wiring.h"
 #include "lib/converter/frontend/argument_samples.h"
 #include "lib/converter/frontend/arguments.h"
@@ -51,15 +52,28 @@ struct Emitted {
 
 // Makes the module of a plan of one segment: that segment's module.
 void emit_whole(Emitted& emitted, PlannedModel& planned, Frontend& frontend, const ConvertOptions& options,
-                const BundledInputs& samples, Stages& stages) {
+                const BundledInputs& samples, Diagnostics& diagnostics, Stages& stages) {
   EmitRequest request{
-      samples, cpu_fallback(frontend.loaded(), planned.interface, options.fallback), {}, emitted.checks[0]};
+      samples,
+      options.no_torchscript ? std::nullopt : cpu_fallback(frontend.loaded(), planned.interface, options.fallback),
+      {},
+      emitted.checks[0]};
   if (emitted.place != nullptr) {
     request.place = {kWrapperClass + emitted.place->host.suffix, emitted.place->unit};
     request.shares_weights = true;
   }
+  const bool is_for_shim = options.runtime == Runtime::kShim && emitted.place == nullptr;
+  std::vector<SegmentOnCpu> on_cpu;
+  if (is_for_shim && has_cpu_form(options.fallback)) {
+    on_cpu.push_back(whole_on_cpu(planned.plan.segments[0], frontend.loaded()));
+  }
   frontend.release();
-  emitted.module = emitted.add(emit_part(planned.plan.segments[0].part, options, request, *emitted.late, stages));
+  NnapiPart& part = planned.plan.segments[0].part;
+  emitted.module = emitted.add(emit_part(part, options, request, *emitted.late, stages));
+  if (!is_for_shim) return;
+  Diagnostics of_program;  // a CPU model in the file stands in for what the program lacks
+  emitted.program =
+      program_of_whole(emitted.module, part.model, part.interface, on_cpu, request.cpu ? of_program : diagnostics);
 }
 
 // The modules of the segments, in the host's unit.
@@ -78,13 +92,17 @@ std::vector<torch::jit::Module> emit_segments(Emitted& emitted, PlannedModel& pl
   return modules;
 }
 
-// Makes the program of a host module, or warns of what keeps it from running without PyTorch.
+// Makes the program of a host module, or warns of what keeps it from running without PyTorch. Segments that are wired
+// run without a program, too.
 std::shared_ptr<const Program> program_of(const torch::jit::Module& host, const std::vector<KeptMethod>& kept,
+                                          const std::vector<SegmentOnCpu>& on_cpu, bool are_wired,
                                           Diagnostics& diagnostics) {
   std::vector<std::string> methods{"forward"};
   for (const KeptMethod& method : kept) methods.push_back(method.schema.name());
-  ProgramResult result = make_program(host, methods);
+  ProgramResult result = make_program({host, methods, on_cpu});
+  warn_of_only_nnapi(result, diagnostics);
   for (const Refusal& refusal : result.refusals) {
+    if (are_wired) break;
     diagnostics.warn({"the file needs PyTorch on the phone: programs of the shim can't say a step of the CPU",
                       refusal.where, refusal.op, refusal.found, 0});
   }
@@ -106,14 +124,19 @@ void emit_split(Emitted& emitted, PlannedModel& planned, Frontend& frontend, con
   std::vector<KeptMethod> methods;
   if (place == nullptr) methods = kept_methods(frontend.loaded().module, {}, state, diagnostics);
   if (state.empty()) emitted.wiring = wiring_of(planned);
+  const bool is_for_shim = options.runtime == Runtime::kShim && place == nullptr;
+  std::vector<SegmentOnCpu> on_cpu;
+  if (is_for_shim && options.fallback == Fallback::kPartitionCpu) {
+    for (const PlannedSegment& segment : planned.plan.segments) on_cpu.push_back(segment_on_cpu(segment));
+  }
   frontend.release();
   release_weights(planned.model, planned.plan);
   const auto unit = place == nullptr ? std::make_shared<torch::jit::CompilationUnit>() : place->unit;
   const std::vector<torch::jit::Module> modules = emit_segments(emitted, planned, options, unit, stages);
   emitted.module = build_partitioned_module({planned.model, planned.plan, modules, planned.interface, samples, unit,
                                              state, methods, place == nullptr ? HostPlace() : place->host});
-  const bool is_for_shim = options.runtime == Runtime::kShim && place == nullptr;
-  if (is_for_shim && !emitted.wiring) emitted.program = program_of(emitted.module, methods, diagnostics);
+  if (!is_for_shim) return;
+  emitted.program = program_of(emitted.module, methods, on_cpu, emitted.wiring.has_value(), diagnostics);
 }
 
 std::vector<std::string> names_of_values(const std::vector<torch::jit::Node*>& nodes) {
@@ -177,7 +200,7 @@ namespace {
 Conversion emit_plan(Emitted& emitted, PlannedModel& planned, Frontend& frontend, const ConvertOptions& options,
                      const BundledInputs& samples, Diagnostics& diagnostics, Stages& stages) {
   if (planned.plan.is_whole()) {
-    emit_whole(emitted, planned, frontend, options, samples, stages);
+    emit_whole(emitted, planned, frontend, options, samples, diagnostics, stages);
   } else {
     emit_split(emitted, planned, frontend, options, samples, diagnostics, stages);
   }
@@ -188,6 +211,12 @@ Conversion emit_plan(Emitted& emitted, PlannedModel& planned, Frontend& frontend
   result.weight_bytes = emitted.weight_bytes;
   result.wiring = std::move(emitted.wiring);
   result.program = std::move(emitted.program);
+  result.has_module = !options.no_torchscript;
+  if (!result.has_module && !result.is_whole && !result.wiring && !result.program) {
+    throw ConvertError(ExitCode::kNotConvertible,
+                       "--no-torchscript: the file would need PyTorch: a step of the CPU can't be said by a program of "
+                       "the shim, see the warnings; without --no-torchscript the file keeps it as TorchScript");
+  }
   result.bundled_inputs = samples;
   for (size_t i = 0; i < result.segments.size(); ++i) {
     result.segments[i].serialized = std::move(emitted.serialized[i]);

@@ -8,6 +8,7 @@
 #include "lib/base/error.h"
 #include "lib/converter/emit/emit_cpu.h"
 #include "lib/converter/emit/package_boundaries.h"
+#include "lib/converter/emit/program.h"
 #include "lib/serialize/package_writer.h"
 #include "lib/serialize/shim_emitter.h"
 #include "lib/shim/torch_binding.h"
@@ -61,9 +62,13 @@ Conversion make_package(std::vector<PackageMember> members, Fallback fallback) {
   result.weight_bytes = package.weight_bytes;
   // The model's own weights are late tensors of no module any more.
   result.late = std::make_shared<DeferredTensors>();
-  const ShimModuleRequest request{result.segments[0].model, result.interface, nnapi_shim::make_compilation,
-                                  cpu_fallback(seen.original, result.interface, fallback), result.bundled_inputs};
+  const ShimModuleRequest request{
+      result.segments[0].model, result.interface, nnapi_shim::make_compilation,
+      result.has_module ? cpu_fallback(seen.original, result.interface, fallback) : std::nullopt,
+      result.bundled_inputs};
   result.module = build_package_module(request, std::move(package), *result.late);
+  Diagnostics none;  // a package's models have no form for the CPU
+  result.program = program_of_whole(result.module, request.model, result.interface, {}, none);
   return result;
 }
 

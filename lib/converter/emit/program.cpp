@@ -1,429 +1,26 @@
 #include "lib/converter/emit/program.h"
 
 #include <fmt/format.h>
-#include <torch/csrc/jit/passes/dead_code_elimination.h>
-#include <torch/csrc/jit/passes/inliner.h>
 
 #include <algorithm>
 #include <stdexcept>
-#include <unordered_map>
 #include <utility>
 
-#include "lib/converter/emit/program_lifetimes.h"
+#include "lib/converter/emit/method_writer.h"
 #include "lib/converter/emit/program_module.h"
-#include "lib/ops/op_arguments.h"
-#include "lib/program/operators.h"
+#include "lib/serialize/shim_emitter.h"
 
 namespace nnapi_convert {
-namespace {
 
-using program_format::kConstantBit;
-using program_format::Opcode;
-using torch::jit::Block;
-using torch::jit::Node;
-using torch::jit::Value;
-
-// What a value of the graph is in the program.
-struct Place {
-  enum class Kind { kOperand, kSelf, kSegment, kCall } kind = Kind::kOperand;
-  uint32_t number = 0;  // of the operand or the segment
-};
-
-class MethodWriter {
- public:
-  MethodWriter(ProgramWriter& writer, ModuleParts& parts, std::vector<ProgramSegment>& segments,
-               std::vector<Refusal>& refusals, std::vector<Refusal>& raised)
-      : writer_(writer), parts_(parts), segments_(segments), refusals_(refusals), raised_(raised) {}
-
-  ProgramMethod run(const torch::jit::Method& method) {
-    const std::shared_ptr<torch::jit::Graph> graph = method.graph()->copy();
-    torch::jit::Inline(*graph);
-    torch::jit::EliminateDeadCode(graph);
-    lifetimes_.emplace(*graph);
-    ProgramMethod result;
-    result.name = method_ = method.name();
-    const std::vector<c10::Argument>& arguments = method.function().getSchema().arguments();
-    places_[graph->inputs()[0]] = {Place::Kind::kSelf, 0};
-    for (size_t i = 1; i < graph->inputs().size(); ++i) {
-      result.arguments.push_back(argument_of(arguments[i]));
-      make_register(graph->inputs()[i]);
-    }
-    for (size_t i = 1; i < graph->inputs().size(); ++i) {
-      if (!lifetimes_->is_read(graph->inputs()[i])) drop(registers_of({graph->inputs()[i]}));
-    }
-    write_nodes(*graph->block());
-    describe("its result", [&] {
-      result.result = operand(graph->outputs()[0]);
-      result.result_type = program_type(graph->outputs()[0]->type());
-    });
-    result.registers = register_count_;
-    result.code = std::move(code_);
-    return result;
-  }
-
- private:
-  // Refuses what programs can't hold of the method itself.
-  template <typename Make>
-  void describe(const std::string& what, const Make& make) {
-    try {
-      make();
-    } catch (const std::invalid_argument& problem) {
-      refusals_.push_back({"", method_, fmt::format("{} is {}", what, problem.what()),
-                           "tensors, numbers, texts, lists, tuples and dicts of them", ""});
-    }
-  }
-
-  ProgramArgument argument_of(const c10::Argument& argument) {
-    ProgramArgument result{argument.name(), ""};
-    describe("argument " + argument.name(), [&] {
-      result.type = program_type(argument.type());
-      if (argument.default_value()) result.default_plus_1 = writer_.constant(*argument.default_value()) + 1;
-    });
-    return result;
-  }
-
-  // Registers.
-  uint32_t take_register() {
-    if (free_.empty()) return register_count_++;
-    const uint32_t number = free_.back();
-    free_.pop_back();
-    return number;
-  }
-  uint32_t make_register(const Value* value) {
-    const uint32_t number = take_register();
-    places_[value] = {Place::Kind::kOperand, number};
-    return number;
-  }
-  // The registers of these values, of those that have one.
-  ProgramWords registers_of(const std::vector<const Value*>& values) const {
-    ProgramWords numbers;
-    for (const Value* value : values) {
-      const auto found = places_.find(value);
-      if (found == places_.end() || found->second.kind != Place::Kind::kOperand) continue;
-      if ((found->second.number & kConstantBit) == 0) numbers.push_back(found->second.number);
-    }
-    return numbers;
-  }
-  // Gives registers to other values, which are written before they are read.
-  void give_back(const ProgramWords& numbers) { free_.insert(free_.end(), numbers.rbegin(), numbers.rend()); }
-  void drop(const ProgramWords& numbers) {
-    if (numbers.empty()) return;
-    code_.insert(code_.end(), {static_cast<uint32_t>(Opcode::kDrop), static_cast<uint32_t>(numbers.size())});
-    code_.insert(code_.end(), numbers.begin(), numbers.end());
-    give_back(numbers);
-  }
-
-  uint32_t operand(const Value* given) {
-    const Value* value = lifetimes_->root(given);
-    const Node& node = *value->node();
-    if (node.kind() == c10::prim::Constant) {
-      const std::optional<c10::IValue> constant = torch::jit::toIValue(value);
-      if (!constant) throw std::invalid_argument("a constant of type " + value->type()->repr_str());
-      return writer_.constant(*constant) | kConstantBit;
-    }
-    if (node.kind() == c10::prim::Uninitialized) return writer_.none() | kConstantBit;
-    const Place& place = places_.at(value);
-    if (place.kind != Place::Kind::kOperand) throw std::invalid_argument("an object of the module as a value");
-    return place.number;
-  }
-
-  void begin(Opcode opcode, const Node& node) {
-    const std::string source = source_of(node);
-    const uint32_t line = source.empty() ? 0 : writer_.string(source) + 1;
-    code_.push_back(static_cast<uint32_t>(opcode) | (line << 8));
-  }
-  void push_operands(const Node& node) {
-    for (const Value* input : node.inputs()) code_.push_back(operand(input));
-  }
-
-  // Writes the code of a block aside.
-  ProgramWords code_of(const Block& block) {
-    ProgramWords outside;
-    std::swap(outside, code_);
-    write_nodes(block);
-    std::swap(outside, code_);
-    return outside;
-  }
-
-  void write_nodes(const Block& block) {
-    for (const Node* node : block.nodes()) {
-      const size_t begin = code_.size();
-      try {
-        write(*node);
-      } catch (const std::invalid_argument& problem) {
-        code_.resize(begin);
-        refuse(*node, problem.what());
-      }
-      drop(registers_of(lifetimes_->last_read_by(*node)));
-    }
-  }
-
-  // In a branch, which may never run, an error takes the node's place. Else, and for a call of NNAPI, which is what the
-  // file is for, there is no program.
-  void refuse(const Node& node, const std::string& found) {
-    const bool is_in_branch = depth_ > 0 && node.kind() != c10::prim::CallMethod;
-    (is_in_branch ? raised_ : refusals_)
-        .push_back({source_of(node), node.kind().toQualString(), found,
-                    "what docs/shim.md lists for models without PyTorch", ""});
-    if (is_in_branch) {
-      begin(Opcode::kRaise, node);
-      code_.push_back(writer_.constant(c10::IValue("nnapi-convert: this branch needs PyTorch: " + found)) |
-                      kConstantBit);
-    }
-    for (const Value* output : node.outputs()) {
-      if (places_.count(output) == 0) make_register(output);
-      if (places_.at(output).kind != Place::Kind::kOperand) continue;
-      code_.insert(code_.end(), {static_cast<uint32_t>(Opcode::kTuple), 0, places_.at(output).number});
-    }
-  }
-
-  void write(const Node& node) {
-    switch (node.kind()) {
-      case c10::prim::Constant:
-      case c10::prim::Uninitialized:
-      case c10::prim::unchecked_cast:
-        return;
-      case c10::prim::GetAttr:
-        return write_get(node);
-      case c10::prim::SetAttr:
-        return write_set(node);
-      case c10::prim::isinstance:
-        places_[node.output()] = {Place::Kind::kOperand, writer_.constant(is_instance(node)) | kConstantBit};
-        return;
-      case c10::prim::CreateObject:
-        begin(Opcode::kObject, node);
-        code_.push_back(static_cast<uint32_t>(node.output()->type()->expectRef<c10::ClassType>().numAttributes()));
-        code_.push_back(make_register(node.output()));
-        return;
-      case c10::prim::ListConstruct:
-        if (lifetimes_->is_part_of_call(node)) return;
-        return write_sequence(node, Opcode::kList, node.inputs().size());
-      case c10::prim::TupleConstruct:
-        return write_sequence(node, Opcode::kTuple, node.inputs().size());
-      case c10::prim::DictConstruct:
-        return write_sequence(node, Opcode::kDict, node.inputs().size() / 2);
-      case c10::prim::ListUnpack:
-      case c10::prim::TupleUnpack:
-        begin(Opcode::kUnpack, node);
-        code_.push_back(operand(node.input()));
-        code_.push_back(static_cast<uint32_t>(node.outputs().size()));
-        return push_results(node);
-      case c10::prim::RaiseException:
-        begin(Opcode::kRaise, node);
-        code_.push_back(operand(node.input(0)));
-        return;
-      case c10::prim::If:
-        return write_if(node);
-      case c10::prim::Loop:
-        return write_loop(node);
-      case c10::prim::CallMethod:
-        return write_call(node);
-      default:
-        return write_operator(node);
-    }
-  }
-
-  // Static types tell it.
-  static bool is_instance(const Node& node) {
-    const c10::TypePtr& type = node.input()->type();
-    const std::vector<c10::TypePtr>& types = node.tys(c10::attr::types);
-    const auto holds = [&](const c10::TypePtr& each) { return type->isSubtypeOf(*each); };
-    if (std::any_of(types.begin(), types.end(), holds)) return true;
-    const auto may_hold = [&](const c10::TypePtr& each) { return each->isSubtypeOf(*type); };
-    if (std::any_of(types.begin(), types.end(), may_hold))
-      throw std::invalid_argument("isinstance() of " + type->repr_str());
-    return false;
-  }
-
-  void push_results(const Node& node) {
-    for (const Value* output : node.outputs()) code_.push_back(make_register(output));
-  }
-
-  void write_sequence(const Node& node, Opcode opcode, size_t count) {
-    begin(opcode, node);
-    code_.push_back(static_cast<uint32_t>(count));
-    push_operands(node);
-    code_.push_back(make_register(node.output()));
-  }
-
-  const Place* place_of(const Value* value) const {
-    const auto found = places_.find(lifetimes_->root(value));
-    return found == places_.end() ? nullptr : &found->second;
-  }
-
-  void write_get(const Node& node) {
-    const Place* of = place_of(node.input());
-    const std::string& name = node.s(c10::attr::name);
-    if (of != nullptr && of->kind == Place::Kind::kSelf) {
-      if (const auto segment = parts_.segment(name)) {
-        places_[node.output()] = {Place::Kind::kSegment, *segment};
-        return;
-      }
-      if (name == kCompilationAttribute && parts_.segment("")) {
-        places_[node.output()] = {Place::Kind::kCall, *parts_.segment("")};
-        return;
-      }
-      const uint32_t state = state_object(node);
-      begin(Opcode::kGetField, node);
-      code_.insert(code_.end(), {state, parts_.field(name)});
-      code_.push_back(make_register(node.output()));
-      return drop({state});
-    }
-    if (of != nullptr && of->kind == Place::Kind::kSegment) {
-      if (name != kCompilationAttribute) throw std::invalid_argument("attribute " + name + " of a segment");
-      places_[node.output()] = {Place::Kind::kCall, of->number};
-      return;
-    }
-    begin(Opcode::kGetField, node);
-    code_.push_back(operand(node.input()));
-    code_.push_back(slot_of(node));
-    code_.push_back(make_register(node.output()));
-  }
-
-  void write_set(const Node& node) {
-    const Place* of = place_of(node.input(0));
-    const bool is_state = of != nullptr && of->kind == Place::Kind::kSelf;
-    const uint32_t object = is_state ? state_object(node) : operand(node.input(0));
-    begin(Opcode::kSetField, node);
-    code_.push_back(object);
-    code_.push_back(is_state ? parts_.field(node.s(c10::attr::name)) : slot_of(node));
-    code_.push_back(operand(node.input(1)));
-    if (is_state) drop({object});
-  }
-
-  uint32_t state_object(const Node& node) {
-    begin(Opcode::kGetState, node);
-    code_.push_back(take_register());
-    return code_.back();
-  }
-  static uint32_t slot_of(const Node& node) {
-    const auto& type = node.input(0)->type()->expectRef<c10::ClassType>();
-    return static_cast<uint32_t>(type.getAttributeSlot(node.s(c10::attr::name)));
-  }
-
-  // The condition, the counts, the code's lengths, then results and what the blocks give.
-  void write_if(const Node& node) {
-    const uint32_t condition = operand(node.input());
-    ProgramWords results, given, blocks;
-    for (const Value* output : node.outputs()) results.push_back(make_register(output));
-    ProgramWords lengths;
-    for (const Block* block : node.blocks()) {
-      ++depth_;
-      const ProgramWords code = code_of(*block);
-      --depth_;
-      for (const Value* output : block->outputs()) given.push_back(operand(output));
-      lengths.push_back(static_cast<uint32_t>(code.size()));
-      blocks.insert(blocks.end(), code.begin(), code.end());
-      give_back(registers_of(lifetimes_->left_by(*block)));
-    }
-    begin(Opcode::kIf, node);
-    code_.insert(code_.end(), {condition, static_cast<uint32_t>(results.size()), lengths[0], lengths[1]});
-    code_.insert(code_.end(), results.begin(), results.end());
-    code_.insert(code_.end(), given.begin(), given.end());
-    code_.insert(code_.end(), blocks.begin(), blocks.end());
-  }
-
-  void write_loop(const Node& node) {
-    ProgramWords head{operand(node.input(0)), operand(node.input(1)), static_cast<uint32_t>(node.outputs().size())};
-    ProgramWords starts, results, own, given;
-    for (size_t i = 2; i < node.inputs().size(); ++i) starts.push_back(operand(node.input(i)));
-    for (const Value* output : node.outputs()) results.push_back(make_register(output));
-    const Block& body = *node.blocks()[0];
-    for (const Value* input : body.inputs()) own.push_back(make_register(input));
-    const ProgramWords code = code_of(body);
-    for (const Value* output : body.outputs()) given.push_back(operand(output));
-    give_back(registers_of(lifetimes_->left_by(body)));
-    begin(Opcode::kLoop, node);
-    head.push_back(static_cast<uint32_t>(code.size()));
-    for (const ProgramWords* words : {&std::as_const(head), &std::as_const(starts), &std::as_const(results),
-                                      &std::as_const(own), &std::as_const(given), &code})
-      code_.insert(code_.end(), words->begin(), words->end());
-  }
-
-  // A call of a compilation's methods: run_direct(arguments, scales), run_direct_to_one(arguments, scale),
-  // run(arguments, inputs, scales), check(arguments).
-  void write_call(const Node& node) {
-    const Place* of = place_of(node.input(0));
-    const std::string& name = node.s(c10::attr::name);
-    if (of == nullptr || of->kind != Place::Kind::kCall) throw std::invalid_argument("a call of " + name);
-    if (name == "check") return;  // a segment checks its arguments
-    const bool gives_one = name == "run_direct_to_one", is_raw = name == "run";
-    if (!gives_one && !is_raw && name != "run_direct") throw std::invalid_argument("a call of " + name);
-    const std::vector<c10::IValue> scales = scales_of(node, gives_one, is_raw);
-    const auto has_scale = [](const c10::IValue& scale) { return scale.toDouble() != 0; };
-    if (std::any_of(scales.begin(), scales.end(), has_scale)) throw std::invalid_argument("a quantised result");
-    const Node& arguments = *node.input(1)->node();
-    begin(is_raw ? Opcode::kRawSegment : Opcode::kSegment, node);
-    code_.push_back(of->number);
-    code_.push_back(static_cast<uint32_t>(arguments.inputs().size()));
-    if (is_raw) code_.push_back(static_cast<uint32_t>(node.input(2)->node()->inputs().size()));
-    code_.push_back(static_cast<uint32_t>(scales.size()));
-    push_operands(arguments);
-    if (is_raw) push_operands(*node.input(2)->node());
-    segments_.at(of->number) = {static_cast<uint32_t>(arguments.inputs().size()), static_cast<uint32_t>(scales.size())};
-    if (gives_one) {
-      code_.push_back(make_register(node.output()));
-      return;
-    }
-    ProgramWords outputs;
-    for (size_t i = 0; i < scales.size(); ++i) outputs.push_back(take_register());
-    code_.insert(code_.end(), outputs.begin(), outputs.end());
-    begin(Opcode::kList, node);
-    code_.push_back(static_cast<uint32_t>(outputs.size()));
-    code_.insert(code_.end(), outputs.begin(), outputs.end());
-    code_.push_back(make_register(node.output()));
-    drop(outputs);
-  }
-
-  static std::vector<c10::IValue> scales_of(const Node& node, bool gives_one, bool is_raw) {
-    const Value* scales = node.input(is_raw ? 3 : 2);
-    std::vector<c10::IValue> result;
-    if (gives_one) {
-      result.push_back(*torch::jit::toIValue(scales));
-    } else if (const auto list = torch::jit::toIValue(scales)) {
-      for (const double scale : list->toDoubleVector()) result.emplace_back(scale);
-    } else {
-      for (const Value* scale : scales->node()->inputs()) result.push_back(*torch::jit::toIValue(scale));
-    }
-    return result;
-  }
-
-  void write_operator(const Node& node) {
-    const c10::FunctionSchema* schema = node.maybeSchema();
-    const std::string name = schema == nullptr ? node.kind().toQualString() : c10::toString(schema->operator_name());
-    const nnapi_shim::program::OperatorRow* row = nnapi_shim::program::find_operator(name.data(), name.size());
-    if (row == nullptr || !node.blocks().empty())
-      throw std::invalid_argument(name + " is not among the operators that the shim's programs have");
-    begin(Opcode::kOperator, node);
-    code_.insert(code_.end(), {writer_.op(name), static_cast<uint32_t>(node.inputs().size()),
-                               static_cast<uint32_t>(node.outputs().size())});
-    push_operands(node);
-    push_results(node);
-  }
-
-  ProgramWriter& writer_;
-  ModuleParts& parts_;
-  std::vector<ProgramSegment>& segments_;
-  std::vector<Refusal>&refusals_, &raised_;
-  std::string method_;
-  size_t depth_ = 0;  // of branches
-  std::optional<Lifetimes> lifetimes_;
-  std::unordered_map<const Value*, Place> places_;
-  uint32_t register_count_ = 0;
-  std::vector<uint32_t> free_;
-  ProgramWords code_;
-};
-
-}  // namespace
-
-ProgramResult make_program(const torch::jit::Module& module, const std::vector<std::string>& methods) {
+ProgramResult make_program(const ProgramRequest& request) {
   ProgramResult result;
   ProgramWriter writer;
-  ModuleParts parts(module);
-  std::vector<ProgramSegment> segments(parts.segment_count());
-  for (const std::string& name : methods) {
+  ModuleParts parts(request.module);
+  std::vector<SegmentCall> segments(parts.segment_count());
+  for (const std::string& name : request.methods) {
     std::vector<Refusal> refusals, raised;
-    ProgramMethod method = MethodWriter(writer, parts, segments, refusals, raised).run(module.get_method(name));
+    const ProgramPlace place{writer, parts, segments, refusals, raised};
+    ProgramMethod method = write_method(place, request.module.get_method(name), request.outputs);
     if (refusals.empty()) {
       writer.add(std::move(method));
       result.raised.insert(result.raised.end(), raised.begin(), raised.end());
@@ -433,7 +30,27 @@ ProgramResult make_program(const torch::jit::Module& module, const std::vector<s
       result.left_out.push_back({name, std::move(refusals[0])});
     }
   }
-  for (const ProgramSegment& segment : segments) writer.add(segment);
+  const bool may_run_on_cpu = result.refusals.empty() && request.on_cpu.size() == segments.size();
+  for (size_t i = 0; i < segments.size() && may_run_on_cpu; ++i) {
+    const std::string name = fmt::format("segment {}", i);
+    std::vector<Refusal> refusals, raised;
+    try {
+      const std::shared_ptr<torch::jit::Graph> graph = request.on_cpu[i](segments[i].is_raw);
+      ProgramWriter trial;  // what can't be said leaves no weights in the file
+      write_function({trial, parts, segments, refusals, raised}, *graph, name);
+      refusals.insert(refusals.end(), raised.begin(), raised.end());
+      if (refusals.empty()) {
+        const ProgramPlace place{writer, parts, segments, refusals, raised};
+        segments[i].counts.fallback_plus_1 = writer.add(write_function(place, *graph, name)) + 1;
+      }
+    } catch (const std::invalid_argument& problem) {
+      refusals.push_back({"", name, problem.what(), "", ""});
+    }
+    if (refusals.empty()) continue;
+    refusals[0].op = name;
+    result.only_nnapi.push_back(std::move(refusals[0]));
+  }
+  for (const SegmentCall& segment : segments) writer.add(segment.counts);
   uint32_t state = 0;
   try {
     state = parts.write_state(writer);
@@ -442,6 +59,35 @@ ProgramResult make_program(const torch::jit::Module& module, const std::vector<s
   }
   if (result.refusals.empty()) result.program = writer.finish(state);
   return result;
+}
+
+void warn_of_only_nnapi(const ProgramResult& result, Diagnostics& diagnostics) {
+  for (const Refusal& refusal : result.only_nnapi) {
+    diagnostics.warn(
+        {"without PyTorch, a phone whose NNAPI fails can't run the file: programs of the shim can't compute "
+         "a segment on the CPU",
+         refusal.where, "", refusal.op + ": " + refusal.found, 0});
+  }
+}
+
+std::shared_ptr<const Program> program_of_whole(const torch::jit::Module& module, const nnapi::Model& model,
+                                                const ModuleInterface& interface,
+                                                const std::vector<SegmentOnCpu>& on_cpu, Diagnostics& diagnostics) {
+  const auto& inputs = interface.inputs;
+  const auto is_quantised = [](const InterfaceInput& input) { return input.type.is_quantized(); };
+  if (std::any_of(inputs.begin(), inputs.end(), is_quantised)) return nullptr;
+  std::vector<Quantization> outputs(model.outputs.size());
+  for (const InterfaceOutput& output : interface.outputs) {
+    if (output.source == InterfaceOutput::Source::kNnapi) outputs.at(output.index) = output.quantization;
+  }
+  const bool has_cpu = module.hasattr("cpu");
+  ProgramResult result =
+      make_program({has_cpu ? build_without_cpu(model, interface, module.attr(kCompilationAttribute)) : module,
+                    {"forward"},
+                    on_cpu,
+                    std::move(outputs)});
+  warn_of_only_nnapi(result, diagnostics);
+  return result.program ? std::make_shared<const Program>(std::move(*result.program)) : nullptr;
 }
 
 }  // namespace nnapi_convert

@@ -4,11 +4,14 @@
 
 #include <torch/csrc/jit/api/module.h>
 
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "lib/base/diagnostics.h"
+#include "lib/serialize/module_interface.h"
 #include "lib/serialize/program_writer.h"
 
 namespace nnapi_convert {
@@ -19,16 +22,38 @@ struct LeftOutMethod {
   Refusal reason;
 };
 
+// Returns the graph of a segment on the CPU: from the segment's arguments to a tuple of NNAPI's outputs, in NNAPI's own
+// form if they are raw, else in PyTorch's. Throws std::invalid_argument with the reason if there is none.
+using SegmentOnCpu = std::function<std::shared_ptr<torch::jit::Graph>(bool is_raw)>;
+
 struct ProgramResult {
   std::optional<Program> program;
   std::vector<Refusal> refusals;  // what no program can say of forward, if there is none
   std::vector<LeftOutMethod> left_out;
-  std::vector<Refusal> raised;  // the same in branches, in whose place the program has an error
+  std::vector<Refusal> raised;      // the same in branches, in whose place the program has an error
+  std::vector<Refusal> only_nnapi;  // why segments can't be computed on the CPU; `op` is the segment
+};
+
+struct ProgramRequest {
+  torch::jit::Module module;
+  std::vector<std::string> methods;
+  std::vector<SegmentOnCpu> on_cpu = {};   // of each segment; or none at all
+  std::vector<Quantization> outputs = {};  // of a model that NNAPI runs whole: NNAPI's outputs
 };
 
 // The methods' graphs are inlined. Attributes that they read are the program's state. An attribute `comp` that is a
 // compilation of the shim, of the module or of one of its attributes, is a segment; segments have numbers in the order
 // of attributes, as in the archive's index.
-ProgramResult make_program(const torch::jit::Module& module, const std::vector<std::string>& methods);
+ProgramResult make_program(const ProgramRequest& request);
+
+// Makes the program of a model that NNAPI runs whole: it gives arguments and results the names and forms that forward
+// has. `module` is the shim's, of this model and interface. Null if forward takes or gives quantised tensors, which
+// programs lack.
+std::shared_ptr<const Program> program_of_whole(const torch::jit::Module& module, const nnapi::Model& model,
+                                                const ModuleInterface& interface,
+                                                const std::vector<SegmentOnCpu>& on_cpu, Diagnostics& diagnostics);
+
+// Warns of the segments that only NNAPI can run.
+void warn_of_only_nnapi(const ProgramResult& result, Diagnostics& diagnostics);
 
 }  // namespace nnapi_convert

@@ -36,8 +36,8 @@ InputSpec spec_of(const MetadataInput& input) {
 void read_interface(const ConvertedFile& file, ConvertOptions& options) {
   options.runtime = file.runtime;
   options.feature_level = std::max(options.feature_level, file.metadata.feature_level);
-  options.fallback = file.is_partitioned() ? Fallback::kPartition : Fallback::kNone;
-  options.quant = file.is_partitioned() ? QuantMode::kAuto : quant_mode(file.metadata.quant);
+  options.fallback = file.is_partitioned ? Fallback::kPartition : Fallback::kNone;
+  options.quant = file.is_partitioned ? QuantMode::kAuto : quant_mode(file.metadata.quant);
   options.layout.is_explicit = true;
   for (size_t i = 0; i < file.metadata.inputs.size(); ++i) {
     options.inputs.push_back(spec_of(file.metadata.inputs[i]));

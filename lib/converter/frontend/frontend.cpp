@@ -108,8 +108,7 @@ TypedModel Frontend::type(const TypeRequest& request, Diagnostics& diagnostics) 
   }
   stages.begin("normalise");
   TypedModel typed;
-  const NormaliseOptions normalising{request.run_by, names_of(options_.inputs),
-                                     options_.fallback == Fallback::kPartition};
+  const NormaliseOptions normalising{request.run_by, names_of(options_.inputs), may_part(options_.fallback)};
   ++normalisations_;
   NormalisedModel& model = typed.model = normalise(loaded_, frozen(), normalising, diagnostics);
   stages.end([&] { return to_text(model, {}); });

@@ -77,12 +77,15 @@ void write_tensor(ZipWriter& zip, const std::string& name, const at::Tensor& ten
 }
 
 void write_state(ZipWriter& zip, const PickledState& state, const DeferredTensors& late, bool releases,
-                 size_t shim_parts) {
-  for (size_t i = 0; i < state.tensors.size(); ++i) {
+                 const ArchiveExtras& extras) {
+  const size_t shim_parts = extras.shim_parts;
+  // The state of a compilation is two tensors.
+  const size_t count = extras.has_module ? state.tensors.size() : 2 * shim_parts;
+  for (size_t i = 0; i < count; ++i) {
     if (i % 2 == 0 && i / 2 < shim_parts) write_padding(zip, state, i / 2);
     write_tensor(zip, fmt::format("{}{}", kTensorFolder, i), state.tensors[i], late, releases);
   }
-  zip.add(kStateRecord, state.bytes);
+  if (extras.has_module) zip.add(kStateRecord, state.bytes);
 }
 
 bool is_of_state(const std::string& record) {
@@ -151,15 +154,20 @@ void write(const torch::jit::Module& module, DeferredTensors& late, bool release
   const auto written = std::count_if(state.tensors.begin(), state.tensors.end(),
                                      [&](const at::Tensor& tensor) { return late.holds(tensor); });
   NNC_ASSERT(static_cast<size_t>(written) == late.size(), "the module does not hold all late tensors");
-  const std::unique_ptr<const ModuleRecords> others = records_of(module, state, late, extras, path);
+  std::unique_ptr<const ModuleRecords> others;
+  if (extras.has_module) others = records_of(module, state, late, extras, path);
   OutputFile file(path);
   file.reserve(bytes_of(state.tensors));
   ZipWriter zip(path.stem().string(), [&](const void* data, size_t size) { file.append(data, size); });
   write_extras(zip, extras);
-  write_state(zip, state, late, releases, extras.shim_parts);
-  for (const ModuleRecords::Record& record : others->records()) {
-    if (is_of_state(record.name)) continue;
-    zip.add_stored(record.name, record.content, [&](const nnapi::ByteSink& sink) { others->write(record, sink); });
+  write_state(zip, state, late, releases, extras);
+  if (others == nullptr) {
+    zip.add("version", "3\n");  // LibTorch's reader of archives asks for it
+  } else {
+    for (const ModuleRecords::Record& record : others->records()) {
+      if (is_of_state(record.name)) continue;
+      zip.add_stored(record.name, record.content, [&](const nnapi::ByteSink& sink) { others->write(record, sink); });
+    }
   }
   zip.finish();
   const std::string reason = file.finish();

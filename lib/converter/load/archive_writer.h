@@ -24,6 +24,7 @@ struct ArchiveExtras {
   std::string shim_index;  // of these compilations, by shim_index.h; empty: no such file
   std::shared_ptr<const Program> program = {};  // what runs around these compilations; may be null
   std::vector<FolderFile> shim_source;          // the files of kShimSourceFolder
+  bool has_module = true;  // false: without code and without the state behind the compilations, for the shim alone
 };
 
 // Writes the archive with the module's late tensors; if the path ends in ".ptl", for the lite interpreter. The

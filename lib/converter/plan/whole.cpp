@@ -54,7 +54,7 @@ Offer lower_whole(Frontend& frontend, const ConvertOptions& options, PlannedMode
                   Stages& stages) {
   const TypedModel& typed = frontend.whole(diagnostics);
   const auto refused = [&](std::vector<Refusal> refusals) {
-    if (options.fallback != Fallback::kPartition) {
+    if (!may_part(options.fallback)) {
       planned.graph = graph_of_refused(typed.model, typed.inferred.types, refusals);
     }
     return Offer{{}, refusal_of_nodes(std::move(refusals))};

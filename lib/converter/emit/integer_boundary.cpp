@@ -1,0 +1,100 @@
+#include "lib/converter/emit/integer_boundary.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace nnapi_convert {
+namespace {
+
+using torch::jit::Graph;
+using torch::jit::Node;
+using torch::jit::Value;
+
+bool is_move(const Node& node) {
+  const auto kind = node.kind();
+  return kind == c10::aten::permute || kind == c10::aten::contiguous || kind == c10::aten::reshape ||
+         kind == c10::aten::clone;
+}
+
+// The element of a call's results that the value is; nothing for other values.
+std::optional<size_t> result_number(const Value* value) {
+  while (is_move(*value->node())) value = value->node()->input(0);
+  const Node& node = *value->node();
+  if (node.kind() != c10::aten::__getitem__ || node.input(0)->node()->kind() != c10::prim::CallMethod) {
+    return std::nullopt;
+  }
+  const auto number = torch::jit::toIValue(node.input(1));
+  if (!number || !number->isInt()) return std::nullopt;
+  return static_cast<size_t>(number->toInt());
+}
+
+// Whether all that becomes of the value are floats.
+bool is_dequantised(const Value* value) {
+  return std::all_of(value->uses().begin(), value->uses().end(), [](const torch::jit::Use& use) {
+    return use.user->kind() == c10::aten::dequantize || (is_move(*use.user) && is_dequantised(use.user->output()));
+  });
+}
+
+// As at::quantize_per_tensor: the scale's inverse is a float, halves go to the even integer.
+void quantise(Graph& graph, Node& node) {
+  const auto scale = torch::jit::toIValue(node.input(1)), zero_point = torch::jit::toIValue(node.input(2)),
+             dtype = torch::jit::toIValue(node.input(3));
+  if (!scale || !scale->isDouble() || !zero_point || !zero_point->isInt() || !dtype) return;
+  const auto type = static_cast<at::ScalarType>(dtype->toInt());
+  if (type != at::kQUInt8 && type != at::kQInt8) return;
+  const bool is_signed = type == at::kQInt8;
+  const torch::jit::WithInsertPoint guard(&node);
+  const auto inverse = static_cast<double>(1.0F / static_cast<float>(scale->toDouble()));
+  Value* value = graph.insert(c10::aten::mul, {node.input(0), inverse});
+  value = graph.insert(c10::aten::round, {value});
+  value = graph.insert(c10::aten::add, {value, zero_point->toInt()});
+  value = graph.insert(c10::aten::clamp, {value, is_signed ? -128 : 0, is_signed ? 127 : 255});
+  value = graph.insert(c10::aten::to, {value, is_signed ? at::kChar : at::kByte});
+  node.output()->replaceAllUsesWith(value);
+}
+
+void dequantise(Graph& graph, Node& node, const Quantization& quantization) {
+  const torch::jit::WithInsertPoint guard(&node);
+  Value* value = graph.insert(c10::aten::to, {node.input(0), at::kFloat});
+  value = graph.insert(c10::aten::sub, {value, static_cast<int64_t>(quantization.zero_point)});
+  value = graph.insert(c10::aten::mul, {value, quantization.scale});
+  node.output()->replaceAllUsesWith(value);
+}
+
+// Lets a call give plain integers where floats are made of them.
+void take_scales_away(Graph& graph, Node& call, const std::vector<Quantization>& outputs) {
+  Value* const results = call.output();
+  std::vector<bool> is_float(outputs.size(), true);
+  for (const torch::jit::Use& use : results->uses()) {
+    const auto number = use.user->kind() == c10::aten::__getitem__ ? result_number(use.user->output()) : std::nullopt;
+    if (!number || *number >= outputs.size()) return;
+    is_float[*number] = is_float[*number] && is_dequantised(use.user->output());
+  }
+  Node& list = *call.input(3)->node();
+  if (list.kind() != c10::prim::ListConstruct || list.inputs().size() != outputs.size()) return;
+  const torch::jit::WithInsertPoint guard(&list);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (is_float[i] && outputs[i].scale != 0) list.replaceInput(i, graph.insertConstant(0.0));
+  }
+}
+
+}  // namespace
+
+void use_integers(Graph& graph, const std::vector<Quantization>& outputs) {
+  const std::vector<Node*> nodes(graph.nodes().begin(), graph.nodes().end());
+  for (Node* node : nodes) {
+    if (node->kind() == c10::prim::CallMethod && node->s(c10::attr::name) == "run") {
+      take_scales_away(graph, *node, outputs);
+    }
+  }
+  for (Node* node : nodes) {
+    if (node->kind() == c10::aten::quantize_per_tensor) quantise(graph, *node);
+    if (node->kind() != c10::aten::dequantize) continue;
+    const std::optional<size_t> number = result_number(node->input(0));
+    if (number && *number < outputs.size() && outputs[*number].scale != 0) {
+      dequantise(graph, *node, outputs[*number]);
+    }
+  }
+}
+
+}  // namespace nnapi_convert
