@@ -82,6 +82,8 @@ int run_verify(const Arguments& command_line) {
   app.add_option("--tolerance", request.tolerance, "largest error allowed, as a share of the output's range")
       ->check(not_negative());
   app.add_flag("--fp16", request.fp16, "round each float result to half precision, as --relax-fp16 lets drivers");
+  app.add_flag("--without-torch", request.without_torch,
+               "run OUT as an app without PyTorch does: by libnnapi_shim, of a file made with --runtime shim");
   app.add_flag("--per-op", arguments.per_op,
                "compare every value on the way instead, and name the first operation whose result drifts");
   add_library_option(app, arguments.torch_libraries);

@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "lib/base/error.h"
 #include "lib/converter/graph/read_problem.h"
 #include "lib/converter/graph/silenced_warnings.h"
@@ -11,7 +13,9 @@
 #include "lib/converter/load/file_kind.h"
 #include "lib/converter/load/load.h"
 #include "lib/converter/load/module_reader.h"
+#include "lib/format/buffer_format_v2.h"
 #include "lib/serialize/shim_source.h"
+#include "lib/shim/archive.h"
 #include "lib/shim/package_index.h"
 #include "lib/shim/torch_binding.h"
 
@@ -34,28 +38,32 @@ BufferModel buffer_of(const torch::jit::Module& module, Runtime runtime) {
   return read(words.data_ptr<int32_t>(), static_cast<size_t>(words.numel()));
 }
 
-// Reads the models of a package. A file of another kind has none.
-void read_variants(ConvertedFile& file) {
-  if (file.runtime != Runtime::kShim || file.is_partitioned()) return;
-  const nnapi_shim::CompilationTensors tensors = nnapi_shim::tensors_of(file.module.attr("comp"));
-  const auto count = static_cast<size_t>(tensors.words.numel());
-  const int32_t* first = tensors.words.data_ptr<int32_t>();
-  if (!nnapi_shim::is_package(first, count)) return;
-  const std::vector<int32_t> words(first, first + count);
+// Reads the models of a package. Words of another kind have none.
+void read_variants(ConvertedFile& file, const std::vector<int32_t>& words, uint64_t weight_bytes) {
+  if (!nnapi_shim::is_package(words.data(), words.size())) return;
   std::vector<nnapi_shim::PackageEntry> entries;
   nnapi_shim_error error{};
-  if (!nnapi_shim::read_package(words, tensors.weights.nbytes(), &entries, &error)) {
+  if (!nnapi_shim::read_package(words, weight_bytes, &entries, &error)) {
     throw ConvertError(ExitCode::kBadFile, error.message);
   }
   if (entries.size() != file.metadata.variants.size()) {
     throw ConvertError(ExitCode::kBadFile, fmt::format("the package has {} models, {} are described", entries.size(),
                                                        file.metadata.variants.size()));
   }
-  file.weight_bytes = tensors.weights.nbytes();
+  file.weight_bytes = weight_bytes;
   for (const nnapi_shim::PackageEntry& entry : entries) {
     file.variants.push_back(
         {entry.weight_begin, entry.weight_bytes, read_shim_buffer(words.data() + entry.first_word, entry.word_count)});
   }
+  file.buffers.push_back(file.variants[0].buffer);
+}
+
+void read_variants_of_module(ConvertedFile& file) {
+  if (file.runtime != Runtime::kShim || file.is_partitioned) return;
+  const nnapi_shim::CompilationTensors tensors = nnapi_shim::tensors_of(file.module.attr("comp"));
+  const int32_t* first = tensors.words.data_ptr<int32_t>();
+  if (!nnapi_shim::is_package(first, static_cast<size_t>(tensors.words.numel()))) return;
+  read_variants(file, {first, first + tensors.words.numel()}, tensors.weights.nbytes());
 }
 
 // The modules that hold a buffer: the file's own, or the segments of a partitioned model.
@@ -70,7 +78,7 @@ std::vector<torch::jit::Module> parts_of(const torch::jit::Module& module) {
 
 // A file's module and its metadata.
 struct Archive {
-  torch::jit::Module module;
+  std::optional<torch::jit::Module> module;  // nothing of a file for the shim alone
   std::string metadata;
 };
 
@@ -84,6 +92,9 @@ Archive read_archive(const std::string& path) {
   try {
     ModelArchive archive(path);
     check_archive(archive);
+    if (!archive.has("data.pkl") && archive.has(buffer_format_v2::kIndexRecord)) {
+      return {std::nullopt, metadata_of(archive)};
+    }
     return {read_module(archive), metadata_of(archive)};
   } catch (const ConvertError&) {
     throw;
@@ -106,6 +117,25 @@ torch::jit::Module module_of(const torch::jit::Module& module, const Metadata& m
   return module.attr(attribute).toModule();
 }
 
+// A file without a module, of which the shim's records tell all.
+ConvertedFile file_of_shim(Metadata metadata, const std::string& path) {
+  nnapi_shim::Archive archive;
+  nnapi_shim_error error{};
+  if (archive.open(path.c_str(), &error) != NNAPI_SHIM_OK) throw ConvertError(ExitCode::kBadFile, error.message);
+  ConvertedFile file;
+  file.has_module = false;
+  file.metadata = std::move(metadata);
+  file.runtime = Runtime::kShim;
+  file.is_partitioned = archive.has_steps() || archive.parts().size() > 1;
+  const std::vector<nnapi_shim::ArchivePart>& parts = archive.parts();
+  if (!file.is_partitioned) read_variants(file, parts[0].words, parts[0].weights.bytes);
+  if (!file.variants.empty()) return file;
+  for (const nnapi_shim::ArchivePart& part : parts) {
+    file.buffers.push_back(read_shim_buffer(part.words.data(), part.words.size()));
+  }
+  return file;
+}
+
 ConvertedFile converted_file(const torch::jit::Module& module, Metadata metadata, const std::string& path) {
   ConvertedFile file;
   file.module = module_of(module, metadata, path);
@@ -114,11 +144,9 @@ ConvertedFile converted_file(const torch::jit::Module& module, Metadata metadata
   file.runtime = is_for_shim(parts[0]) ? Runtime::kShim : Runtime::kPytorch;
   const bool has_buffer = file.runtime == Runtime::kShim || parts[0].hasattr("ser_model");
   if (!has_buffer) fail_not_ours(path);
-  read_variants(file);
-  if (!file.variants.empty()) {
-    file.buffers.push_back(file.variants[0].buffer);
-    return file;
-  }
+  file.is_partitioned = file.module.hasattr("segment_0");
+  read_variants_of_module(file);
+  if (!file.variants.empty()) return file;
   for (const torch::jit::Module& part : parts) file.buffers.push_back(buffer_of(part, file.runtime));
   return file;
 }
@@ -158,7 +186,8 @@ std::vector<ConvertedFile> read_converted_methods(const std::string& path) {
   std::vector<ConvertedFile> files;
   try {
     for (Metadata& method : parse_methods_metadata(archive.metadata)) {
-      files.push_back(converted_file(archive.module, std::move(method), path));
+      files.push_back(archive.module ? converted_file(*archive.module, std::move(method), path)
+                                     : file_of_shim(std::move(method), path));
     }
   } catch (const ConvertError& error) {
     const std::string message = error.what(), prefix = "can't read " + path;
@@ -193,9 +222,12 @@ void select_variant(ConvertedFile& file, size_t number) {
     file.metadata.inputs[i].type.dims = variant.sizes[i];
   }
   file.buffers = {file.variants.at(number).buffer};
+}
+
+void use_variant(torch::jit::Module& module, size_t number) {
   c10::Dict<std::string, std::string> options;
-  options.insert("variant", std::to_string(number + 1));
-  file.module.run_method("nnapi_configure", options);
+  options.insert("variant", std::to_string(number));
+  module.run_method("nnapi_configure", options);
 }
 
 }  // namespace nnapi_convert

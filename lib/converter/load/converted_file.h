@@ -19,13 +19,14 @@ struct ConvertedVariant {
 };
 
 struct ConvertedFile {
-  torch::jit::Module module;
+  torch::jit::Module module;  // nothing to run without has_module
+  bool has_module = true;     // false: written with --no-torchscript, for the shim alone
   Metadata metadata;
   std::vector<BufferModel> buffers;        // one for each segment; of a package, that of the first model
   std::vector<ConvertedVariant> variants;  // of a package, in the order of Metadata::variants
   uint64_t weight_bytes = 0;               // of a package
   Runtime runtime = Runtime::kPytorch;
-  bool is_partitioned() const { return module.hasattr("segment_0"); }
+  bool is_partitioned = false;  // NNAPI runs segments, and not forward as a whole
 };
 
 // Returns the names of a file's methods; none for other files, and for files that can't be read. Loads no module.
@@ -43,8 +44,9 @@ ConvertedFile read_converted_file(const std::string& path, const std::string& me
 // Returns the attribute of a file's module that holds a method's module.
 std::string method_attribute(const std::string& method);
 
-// Makes a file that was read the file of one model of its package: its metadata are that model's, and the module runs
-// no other. Its module must not have run.
+// Gives a file that was read the metadata and the buffer of one model of its package.
 void select_variant(ConvertedFile& file, size_t number);
+// Lets a package's module, which must not have run, run no other model. `number` counts from 1 on.
+void use_variant(torch::jit::Module& module, size_t number);
 
 }  // namespace nnapi_convert

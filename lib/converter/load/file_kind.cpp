@@ -12,6 +12,7 @@
 #include "lib/base/error.h"
 #include "lib/converter/load/archive_file.h"
 #include "lib/converter/load/pickle_outline.h"
+#include "lib/format/buffer_format_v2.h"
 #include "lib/serialize/metadata.h"
 
 namespace nnapi_convert {
@@ -165,6 +166,10 @@ FileKind kind_of_archive(const ArchiveFile& archive) {
     return other("a package of compiled code (AOTInductor)", kTraceIt);
   }
   if (names.has("config.json") && names.has("model.weights.h5")) return other("a Keras model", kTraceIt);
+  // A file for the shim alone has no code.
+  if (names.has(buffer_format_v2::kIndexRecord) && names.has(std::string("extra/") + kMetadataFile)) {
+    return {Format::kConverted};
+  }
   if (names.has_folder("code/") || names.has("model.json")) {
     const bool is_converted = names.has(std::string("extra/") + kMetadataFile);
     return {is_converted ? Format::kConverted : Format::kOpen};

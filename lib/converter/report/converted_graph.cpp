@@ -208,6 +208,16 @@ ModelGraph whole_graph(const ConvertedFile& file) {
   return graph;
 }
 
+// The segments alone: what stands between them is a program.
+ModelGraph segments_graph(const ConvertedFile& file) {
+  ModelGraph graph;
+  for (const MetadataInput& input : file.metadata.inputs) {
+    graph.inputs.push_back(append(graph, input.name, input.type));
+  }
+  for (size_t i = 0; i < file.buffers.size(); ++i) append(graph, file.buffers[i], static_cast<int>(i));
+  return graph;
+}
+
 void count_operations(const BufferModel& buffer, std::map<std::string, size_t>& counts) {
   for (const BufferOperation& operation : buffer.operations) {
     ++counts[name_of(static_cast<OperationCode>(operation.code))];
@@ -218,7 +228,8 @@ void count_operations(const BufferModel& buffer, std::map<std::string, size_t>& 
 }  // namespace
 
 ModelGraph graph_of(const ConvertedFile& file) {
-  return file.is_partitioned() ? ConvertedFileGraph(file).run() : whole_graph(file);
+  if (!file.is_partitioned) return whole_graph(file);
+  return file.has_module ? ConvertedFileGraph(file).run() : segments_graph(file);
 }
 
 nlohmann::json report_of(const ConvertedFile& file, const std::string& path) {

@@ -147,6 +147,7 @@ json to_json(const Verification& verification) {
                  {"borders", borders},
                  {"criterion", verification.criterion},
                  {"outputs", outputs}};
+  if (verification.is_without_torch) result["without_torch"] = true;
   for (const VariantVerification& variant : verification.variants) {
     json entry = to_json(variant.result);
     entry["name"] = variant.name;

@@ -37,7 +37,7 @@ struct Part {
 };
 
 std::vector<Part> parts_of(const ConvertedFile& file, const Conversion& conversion) {
-  if (file.is_partitioned() == conversion.is_whole || file.buffers.size() != conversion.segments.size()) {
+  if (file.is_partitioned == conversion.is_whole || file.buffers.size() != conversion.segments.size()) {
     refuse_another_model(
         fmt::format("{} in the file, {} now", counted(file.buffers.size(), "segment"), conversion.segments.size()));
   }
@@ -190,7 +190,7 @@ std::vector<Tensors> tensor_samples(const VerifyRequest& request, const LoadedMo
 
 // The reference of a partitioned model takes what the converted one does.
 Tensors for_reference(const Tensors& sample, const ConvertedFile& file) {
-  if (file.is_partitioned()) return sample;
+  if (file.is_partitioned) return sample;
   Tensors result;
   for (size_t i = 0; i < sample.size(); ++i) {
     result.push_back(to_interface(sample[i], file.metadata.inputs.at(i).original));
@@ -205,6 +205,11 @@ OperationCheck check_operations(const VerifyRequest& request) {
   Diagnostics ignored;
   LoadedModel original = load_method(request.original, request.method);
   ConvertedFile file = read_converted_file(request.converted, request.method);
+  if (!file.has_module) {
+    throw ConvertError(ExitCode::kUsage, fmt::format("--per-op: {} has no TorchScript (--no-torchscript), whose values "
+                                                     "are compared; convert it without that",
+                                                     request.converted));
+  }
   if (!file.variants.empty()) {
     throw ConvertError(ExitCode::kUsage, fmt::format("--per-op: {} is a package of several models; verify it without "
                                                      "--per-op, which compares each of them",
@@ -221,7 +226,7 @@ OperationCheck check_operations(const VerifyRequest& request) {
       tensor_samples(request, original, file, request.samples.value_or(VerifyDefaults::kSamples));
   const ConvertOptions options = bind_arguments(original, recorded_options(file));
   const Conversion conversion = convert(original, options, ignored);
-  if (!file.is_partitioned() && is_flexible(file)) run_converted(file, samples.at(0));  // writes its sizes
+  if (!file.is_partitioned && is_flexible(file)) run_converted(file, samples.at(0));  // writes its sizes
   const std::vector<Part> parts = parts_of(file, conversion);
   const Reference reference = reference_of(original, conversion, options, parts);
   std::vector<PartCheck> checks;

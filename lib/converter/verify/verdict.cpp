@@ -113,8 +113,8 @@ std::string to_text(const Verification& verification) {
   for (const BorderFinding& finding : verification.borders) {
     text += fmt::format("{}{}: {}\n", finding.is_fault ? "" : "warning: ", finding.sample, finding.problem);
   }
-  return text + fmt::format("{} ({}; needed: {})\n", verdict(verification), counted(verification.samples, "sample"),
-                            verification.criterion);
+  return text + fmt::format("{} ({}{}; needed: {})\n", verdict(verification), counted(verification.samples, "sample"),
+                            verification.is_without_torch ? ", run without PyTorch" : "", verification.criterion);
 }
 
 }  // namespace nnapi_convert

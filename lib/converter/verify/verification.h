@@ -61,6 +61,7 @@ struct Verification {
   bool is_of_meaning = false;                // the converted model is compared with the original's float model
   std::optional<OriginalDistance> original;  // nothing if this machine can't run the original
   std::optional<ReferenceDistance> reference;
+  bool is_without_torch = false;  // the file ran as in an app without PyTorch
   int samples = 0;
   int border_samples = 0;  // not counted in `samples`
   std::vector<BorderFinding> borders;

@@ -28,6 +28,7 @@
 #include "lib/converter/verify/accumulator.h"
 #include "lib/converter/verify/border_check.h"
 #include "lib/converter/verify/litert_runner.h"
+#include "lib/converter/verify/shim_runner.h"
 #include "lib/converter/verify/tolerance.h"
 #include "lib/converter/verify/verdict.h"
 #include "lib/converter/verify/verify_inputs.h"
@@ -96,6 +97,15 @@ void check_same_dtypes(const Tensors& original, const Tensors& converted) {
     const at::ScalarType needed = original[i].scalar_type(), found = converted[i].scalar_type();
     if (needed == found || original[i].is_quantized() || converted[i].is_quantized()) continue;
     fail(fmt::format("output {}: dtype {} found, {} needed", i, dtype_name(found), dtype_name(needed)));
+  }
+}
+
+// Gives numbers among results the dtype that flatten() gives them; a file without PyTorch does not tell numbers from
+// tensors of rank 0.
+void unify_numbers(const Tensors& original, Tensors& converted) {
+  for (size_t i = 0; i < converted.size() && i < original.size(); ++i) {
+    const bool is_number = original[i].dim() == 0 && original[i].scalar_type() == at::kDouble;
+    if (is_number && converted[i].dim() == 0) converted[i] = converted[i].to(at::kDouble);
   }
 }
 
@@ -220,7 +230,8 @@ Verification verify_file(const VerifyRequest& request, LoadedModel& original, st
     const Tensors expected =
         run(meaning ? *meaning : original.module, for_original, "the original", hint_for(request, converted.metadata));
     if (meaning) errors_of_original.add(expected, run_if_possible(original.module, for_original));
-    const Tensors found = run_converted(sample);
+    Tensors found = run_converted(sample);
+    if (request.without_torch) unify_numbers(expected, found);
     check_same_outputs(expected, found);
     check_same_dtypes(expected, found);
     if (accumulators.size() < expected.size()) accumulators.resize(expected.size());
@@ -234,6 +245,7 @@ Verification verify_file(const VerifyRequest& request, LoadedModel& original, st
     converted_distance.add(found, truth);
   }
   Verification result;
+  result.is_without_torch = request.without_torch;
   result.samples = static_cast<int>(samples.size());
   if (!request.inputs_file.empty()) result.fed = fed_ranges_of(samples, converted.metadata);
   result.is_quantized = converted.metadata.quant != "none";
@@ -271,10 +283,18 @@ void take_recorded_pixels(const ConvertedFile& file, LoadedModel& original, std:
   if (reference) take_pixels(*reference, *pixels, none);
 }
 
-// Runs the module of the file on the host's NNAPI.
-Verification verify_module(const VerifyRequest& request, LoadedModel& original, std::optional<LoadedModel>& reference,
-                           ConvertedFile& converted) {
+// Runs the file on the host's NNAPI: its module, or, without PyTorch, what the shim reads of it. `variant` is the
+// number of a package's model, from 1 on; 0: the file's own choice.
+Verification verify_on_host(const VerifyRequest& request, LoadedModel& original, std::optional<LoadedModel>& reference,
+                            ConvertedFile& converted, size_t variant = 0) {
   const ForwardArguments arguments = arguments_of(converted);
+  if (request.without_torch) {
+    const c10::FunctionSchema& schema = converted.module.get_method("forward").function().getSchema();
+    ShimRunner runner(request.converted, converted.metadata, schema, static_cast<uint32_t>(variant));
+    return verify_file(request, original, reference, converted,
+                       [&](const Values& sample) { return runner.run(arguments, sample); });
+  }
+  if (variant > 0) use_variant(converted.module, variant);
   return verify_file(request, original, reference, converted, [&](const Values& sample) {
     return run(converted.module, assemble(arguments, sample), "the converted model");
   });
@@ -283,6 +303,7 @@ Verification verify_module(const VerifyRequest& request, LoadedModel& original, 
 // Runs the file in LiteRT. The original's forward tells the arguments.
 Verification verify_litert(const VerifyRequest& request) {
   if (request.fp16) throw ConvertError(ExitCode::kUsage, "--fp16: it is for NNAPI; LiteRT computes in float32 here");
+  if (request.without_torch) throw ConvertError(ExitCode::kUsage, "--without-torch: it is for files of -o");
   LoadedModel original = load_method(request.original, request.method);
   LitertRunner runner(request.converted, request.method);
   ConvertedFile described;
@@ -312,13 +333,14 @@ Verification verify_package(const VerifyRequest& request, LoadedModel& original,
   for (size_t i = 0; i < first.metadata.variants.size(); ++i) {
     const std::string& name = first.metadata.variants[i].name;
     ConvertedFile converted = i == 0 ? first : read_converted_file(request.converted, request.method);
+    if (!converted.has_module) converted.module = first.module;
     select_variant(converted, i);
     VerifyRequest own = request;
     if (has_data && !is_calibrated[i]) own.inputs_file.clear();
     own.fp16 = request.fp16 && is_relaxed(converted);
     is_any_half = is_any_half || own.fp16;
     try {
-      variants.push_back({name, verify_module(own, original, reference, converted)});
+      variants.push_back({name, verify_on_host(own, original, reference, converted, i + 1)});
     } catch (const ConvertError& error) {
       throw ConvertError(error.exit_code(), fmt::format("model {} ({}): {}", i + 1, name, error.what()));
     }
@@ -340,9 +362,14 @@ Verification verify(const VerifyRequest& request) {
   ConvertedFile converted = read_converted_file(request.converted, request.method);
   std::optional<LoadedModel> reference;
   if (!request.reference.empty()) reference = load_method(request.reference, request.method);
+  VerifyRequest own = request;
+  if (!converted.has_module) {
+    own.without_torch = true;
+    converted.module = original.module;  // tells forward's arguments
+  }
   take_recorded_pixels(converted, original, reference);
-  return converted.variants.empty() ? verify_module(request, original, reference, converted)
-                                    : verify_package(request, original, reference, converted);
+  return converted.variants.empty() ? verify_on_host(own, original, reference, converted)
+                                    : verify_package(own, original, reference, converted);
 }
 
 }  // namespace nnapi_convert

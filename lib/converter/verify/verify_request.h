@@ -45,6 +45,7 @@ struct VerifyRequest {
   uint64_t seed = 0;
   bool fp16 = false;        // the host's NNAPI rounds each result to half precision, as drivers may with --relax-fp16
   std::string method = {};  // of files of several methods
+  bool without_torch = false;  // runs the file as an app without PyTorch does, by the shim's C interface
 };
 
 // The request for one of a file's methods; the names of its inputs may begin with a method and a point.

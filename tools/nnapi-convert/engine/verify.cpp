@@ -57,6 +57,9 @@ int verify_and_print(const VerifyArguments& arguments) {
   if (is_of_litert && arguments.per_op) {
     throw ConvertError(ExitCode::kUsage, "--per-op: it is for NNAPI; verify the file that -o wrote");
   }
+  if (arguments.per_op && arguments.request.without_torch) {
+    throw ConvertError(ExitCode::kUsage, "--per-op: it compares values within PyTorch's module; without --without-torch");
+  }
   std::vector<std::string> methods = arguments.methods;
   if (methods.empty()) methods = is_of_litert ? litert_method_names(converted) : converted_method_names(converted);
   if (!methods.empty())
