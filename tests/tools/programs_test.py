@@ -1,5 +1,6 @@
 """Files in parts that the shim runs without PyTorch: results beside TorchScript's, and what programs can't say."""
 
+import json
 import pathlib
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import torch
 import torchvision
 from torch import nn
 
-from cli import HOST, LIBRARIES, ROOT, CliTest, environment
+from cli import HOST, LIBRARIES, ROOT, CliTest, environment, run
 from mobile_models import seeded
 from stock_torch import images
 
@@ -87,6 +88,33 @@ class Counter(nn.Module):
         self.count = int(torch.rot90(torch.ones([self.count, 2])).sum())
 
 
+class Classifier(nn.Module):
+    """NNAPI runs all of it; small enough for the CPU, too."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv, self.norm, self.head = nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.Linear(8, 5)
+
+    def forward(self, x: torch.Tensor) -> Dict[str, torch.Tensor]:
+        features = torch.relu(self.norm(self.conv(x)))
+        scores = self.head(features.mean((2, 3)))
+        return {"features": features, "scores": torch.softmax(scores, 1), "best": scores.argmax(1)}
+
+
+class SortedRows(nn.Module):
+    """A segment that NNAPI reads in NHWC, a step of the CPU, and another segment."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv, self.first, self.second = nn.Conv2d(3, 8, 3), nn.Linear(8, 16), nn.Linear(16, 4)
+
+    def forward(self, x: torch.Tensor) -> Tuple[torch.Tensor, torch.Tensor]:
+        picture = torch.relu(self.conv(x))
+        rows = torch.relu(self.first(picture.flatten(2)[0].t()))
+        kept = torch.nonzero(rows[:, 0] > rows[:, 0].mean()).flatten()[:4]
+        return picture, self.second(torch.relu(rows[kept] + 0.1))
+
+
 class YoloHead(nn.Module):
     """Three scales, decoded on their grids, and the best boxes of each class."""
 
@@ -151,17 +179,18 @@ class Programs(CliTest):
     def words(self, model):
         return self.convert(model, "--input", "words=12:int64", "--runtime", "shim", "--min-segment-macs", "0")
 
-    def shim(self, path, calls: List[dict], methods: Tuple[str, ...] = ()) -> subprocess.CompletedProcess:
-        """Runs calls in a process without PyTorch."""
+    def shim(self, path, calls: List[dict], methods: Tuple[str, ...] = (),
+             library=HOST) -> subprocess.CompletedProcess:
+        """Runs calls in a process without PyTorch. `library` is the folder of the phone's NNAPI."""
         arrays = {f"{i}/{name}": value.numpy() for i, call in enumerate(calls) for name, value in call.items()}
         numpy.savez(self.folder / "calls.npz", **arrays)
         command = [sys.executable, ROOT / "scripts/shim_call.py", SHIM, path, self.folder / "calls.npz",
                    self.folder / "results.npz", *methods]
-        return subprocess.run(list(map(str, command)), env=environment({"LD_LIBRARY_PATH": str(HOST)}), text=True,
+        return subprocess.run(list(map(str, command)), env=environment({"LD_LIBRARY_PATH": str(library)}), text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
 
-    def results(self, path, calls: List[dict], methods: Tuple[str, ...] = ()) -> Dict[str, numpy.ndarray]:
-        done = self.shim(path, calls, methods)
+    def results(self, path, calls: List[dict], methods: Tuple[str, ...] = (), library=HOST) -> Dict[str, numpy.ndarray]:
+        done = self.shim(path, calls, methods, library)
         self.assertEqual(0, done.returncode, done.stderr)
         return dict(numpy.load(self.folder / "results.npz"))
 
@@ -224,13 +253,110 @@ class Programs(CliTest):
         profile = ROOT / "schemas/profiles/armnn-1.3.json"
         out = self.convert(model, "--input", "1,3,96,96", "--runtime", "shim", "--device-profile", profile)
         picture = images(1, 3, 96, 96)
-        name = "x" if "program" in self.index_of(out) else "0"
-        found = self.results(out, [{name: picture}])
-        self.assert_same(net(picture), found["0/" if "0/" in found else "0/0"])
+        self.assert_same(net(picture), self.results(out, [{"x": picture}])["0/"])
 
-    def index_of(self, path) -> str:
-        with zipfile.ZipFile(path) as archive:
-            return next(archive.read(name).decode() for name in archive.namelist() if name.endswith("nnapi_shim.index"))
+    def test_a_whole_model_has_names(self):
+        model = self.script(Classifier)
+        out = self.convert(model, "--nhwc", "--input", "1,3,16,24", "--runtime", "shim")
+        calls = [{"x": images(1, 3, 16, 24) * (i + 1)} for i in range(2)]
+        found = self.results(out, calls)
+        for i, call in enumerate(calls):
+            for name, expected in torch.jit.load(str(model))(call["x"]).items():
+                self.assert_same(expected, found[f"{i}/{name}"])
+
+    def test_without_nnapi_small_segments_run_on_the_cpu(self):
+        for make, fallback in ((Classifier, "cpu"), (SortedRows, "partition-cpu")):
+            with self.subTest(make=make.__name__):
+                model = self.script(make)
+                out = self.convert(model, "--nhwc", "--input", "1,3,16,24", "--runtime", "shim", "--fallback", fallback,
+                                   "--min-segment-macs", "0")
+                picture = images(1, 3, 16, 24)
+                on_nnapi = self.results(out, [{"x": picture}])
+                on_cpu = self.results(out, [{"x": picture}] * 5, library="/no/such/folder")
+                self.assertEqual(sorted(on_nnapi), sorted(name for name in on_cpu if name[0] in "0s"))
+                for name, expected in self.leaves(torch.jit.load(str(model))(picture)):
+                    for found in (on_nnapi["0/" + name], on_cpu["0/" + name], on_cpu["4/" + name]):
+                        self.assert_same(expected, found)
+
+    @staticmethod
+    def leaves(result):
+        if isinstance(result, dict):
+            return list(result.items())
+        return [(f"[{i}]", tensor) for i, tensor in enumerate(result)]
+
+    def test_segments_that_only_nnapi_runs_are_told(self):
+        out = self.folder / "out.pt"
+        done = self.succeed(self.script(Classifier), "--nhwc", "--input", "1,3,512,512", "--runtime", "shim", "--fallback",
+                            "cpu", "--no-torchscript", "-o", out)
+        self.assertRegex(done.stderr, r"NNAPI fails.*segment 0.*multiply-adds, at most 20000000 needed")
+        done = self.shim(out, [{"x": images(1, 3, 512, 512)}], library="/no/such/folder")
+        self.assertNotEqual(0, done.returncode)
+
+    def test_verify_without_torch(self):
+        for make, sizes, options in ((Classifier, "1,3,16,24", ()), (SortedRows, "1,3,16,24", ("--fallback", "partition-cpu")),
+                                     (Words, "words=12:int64", ()), (VoiceDetector, "1,512", ())):
+            with self.subTest(make=make.__name__):
+                model = self.script(make)
+                out = self.convert(model, "--nhwc", "--input", sizes, "--runtime", "shim", "--min-segment-macs", "0", *options)
+                done = self.succeed("verify", model, out, "--without-torch")
+                self.assertIn("run without PyTorch", done.stdout)
+                report = json.loads(self.succeed("verify", model, out, "--without-torch", "--format", "json").stdout)
+                self.assertTrue(report["without_torch"])
+                self.assertFalse(all(output["is_constant"] for output in report["outputs"]))
+
+    def test_verify_without_torch_tells_what_differs(self):
+        model, other = self.script(SortedRows), self.folder / "other.pt"
+        net = seeded(SortedRows)
+        net.second.bias.data += 0.5
+        torch.jit.save(torch.jit.script(net), str(other))
+        out = self.convert(model, "--nhwc", "--input", "1,3,16,24", "--runtime", "shim", "--min-segment-macs", "0")
+        done = run("verify", other, out, "--without-torch")
+        self.assertEqual(4, done.code, f"\n{done}")
+        self.assertIn("FAILED", done.stdout)
+
+    def test_verify_without_torch_needs_a_file_for_the_shim(self):
+        model = self.script(Classifier)
+        out = self.convert(model, "--nhwc", "--input", "1,3,16,24")
+        self.fail_with(3, "verify", model, out, "--without-torch", needed=["--runtime shim"])
+
+    def test_a_file_without_torchscript(self):
+        for make, options in ((Classifier, ("--fallback", "cpu")), (SortedRows, ()),
+                              (Classifier, ("--package", "level=4; level=3"))):
+            with self.subTest(make=make.__name__, options=options):
+                model = self.script(make)
+                command = (model, "--nhwc", "--input", "1,3,16,24", "--runtime", "shim", "--min-segment-macs", "0", *options)
+                whole, out = self.convert(*command), self.folder / "small.pt"
+                self.succeed(*command, "--no-torchscript", "--verify", "-o", out)
+                self.assertLess(out.stat().st_size, whole.stat().st_size)
+                with zipfile.ZipFile(out) as archive:
+                    self.assertIsNone(archive.testzip())
+                    self.assertFalse([name for name in archive.namelist() if "code/" in name or "pkl" in name])
+                picture = images(1, 3, 16, 24)
+                expected, found = self.results(whole, [{"x": picture}]), self.results(out, [{"x": picture}])
+                for name in expected:
+                    if name != "seconds":
+                        numpy.testing.assert_array_equal(expected[name], found[name])
+                self.assertIn("run without PyTorch", self.succeed("verify", model, out).stdout)
+                for shown in ("text", "json", "dot", "html"):
+                    self.assertTrue(self.succeed("inspect", out, "--format", shown).stdout)
+                self.fail_with(2, "verify", model, out, "--per-op", needed=["--no-torchscript"])
+                self.fail_with(3, out, "--input", "1,3,16,24", "-o", self.folder / "again.pt", needed=["converted"])
+
+    def test_without_torchscript_all_steps_have_to_be_a_program(self):
+        out = self.folder / "small.pt"
+        self.fail_with(1, self.script(Distances), "--nhwc", "--input", "1,3,32,32", "--runtime", "shim",
+                       "--min-segment-macs", "0", "--no-torchscript", "-o", out, needed=["aten::cdist", "--no-torchscript"])
+        self.assertFalse(out.exists())
+
+    def test_inspect_shows_the_program(self):
+        out = self.convert(self.script(SortedRows), "--nhwc", "--input", "1,3,16,24", "--runtime", "shim",
+                           "--min-segment-macs", "0", "--fallback", "partition-cpu")
+        text = self.succeed("inspect", out).stdout
+        self.assertRegex(text, r"forward\(r0 x: Tensor\) -> Tuple\[Tensor, Tensor\]")
+        self.assertRegex(text, r"r\d+ = aten::nonzero\(r\d+\)  # .*programs_test.py:\d+")
+        self.assertRegex(text, r"where NNAPI fails, segment 0\(r0 0: Tensor\)")
+        self.assertIn("segment 1(", text)
+        self.assertIn("aten::nonzero", json.loads(self.succeed("inspect", out, "--format", "json").stdout)["program"])
 
     def test_default_of_an_argument(self):
         out = self.words(self.script(Words))

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "lib/base/counted.h"
 #include "lib/base/error.h"
@@ -11,11 +12,13 @@
 #include "lib/converter/emit/recorded_options.h"
 #include "lib/converter/load/converted_file.h"
 #include "lib/converter/report/converted_graph.h"
+#include "lib/converter/report/program_text.h"
 #include "lib/converter/report/report_page.h"
 #include "lib/format/buffer_format.h"
 #include "lib/format/buffer_format_v2.h"
 #include "lib/format/operation_table.h"
 #include "lib/quantise/recorded_calibration.h"
+#include "lib/shim/archive.h"
 #include "tools/nnapi-convert/engine/functions.h"
 
 namespace nnapi_convert {
@@ -230,7 +233,7 @@ json buffer_json(const BufferModel& buffer) {
 json json_form(const ConvertedFile& file) {
   json form = {{"metadata", json::parse(to_json(file.metadata))}, {"runtime", runtime_name(file)}};
   if (!file.variants.empty()) form["package"] = package_json(file);
-  if (!file.is_partitioned()) {
+  if (!file.is_partitioned) {
     form.update(buffer_json(file.buffers[0]));
     return form;
   }
@@ -262,16 +265,30 @@ std::string shown_methods(const std::vector<ConvertedFile>& files, const std::st
   return format == "json" ? json_text(form, 2) + "\n" : text;
 }
 
+// The program of a file; nothing for a file without one.
+std::optional<std::string> program_of(const std::string& path) {
+  nnapi_shim::Archive archive;
+  nnapi_shim_error error{};
+  if (archive.open(path.c_str(), &error) != NNAPI_SHIM_OK || archive.program().data == nullptr) return std::nullopt;
+  const auto program = nnapi_shim::program::Program::parse(archive.program().data, archive.program().bytes,
+                                                           error.message, sizeof error.message);
+  if (!program) throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}", path, error.message));
+  return to_text(*program);
+}
+
 }  // namespace
 
 std::string shown_file(const std::string& path, const std::string& format) {
   const std::vector<ConvertedFile> files = read_converted_methods(path);
   const ConvertedFile& file = files[0];
   if (!file.metadata.method.empty()) return shown_methods(files, path, format);
-  if (format == "json") return json_text(json_form(file), 2) + "\n";
   if (format == "dot") return to_dot(graph_of(file));
   if (format == "html") return report_page(report_of(file, path));
-  return text_form(file);
+  const std::optional<std::string> program = program_of(path);
+  if (format == "text") return text_form(file) + (program ? "program of the shim, without PyTorch\n" + *program : "");
+  json form = json_form(file);
+  if (program) form["program"] = *program;
+  return json_text(form, 2) + "\n";
 }
 
 }  // namespace nnapi_convert
