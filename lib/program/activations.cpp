@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <iterator>
 
+#include "lib/program/operator_table.h"
 #include "lib/program/unary.h"
 
 namespace nnapi_shim::program {
@@ -197,6 +197,6 @@ constexpr OperatorRow kRows[] = {
 
 }  // namespace
 
-const OperatorTable activation_operators = {kRows, std::size(kRows)};
+const OperatorTable activation_operators = operator_table<kRows>();
 
 }  // namespace nnapi_shim::program

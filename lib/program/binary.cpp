@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <iterator>
 
 #include "lib/program/binary.h"
+#include "lib/program/operator_table.h"
 
 namespace nnapi_shim::program {
 
@@ -302,6 +302,6 @@ constexpr OperatorRow kRows[] = {
 
 }  // namespace
 
-const OperatorTable binary_operators = {kRows, std::size(kRows)};
+const OperatorTable binary_operators = operator_table<kRows>();
 
 }  // namespace nnapi_shim::program

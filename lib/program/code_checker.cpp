@@ -143,10 +143,10 @@ bool Program::CodeChecker::check_operator() {
   uint32_t number = 0, inputs = 0, outputs = 0;
   if (!reader_.number(&number, program_.operators_.size(), "an operator")) return false;
   if (!reader_.entries(&inputs, 1, "inputs") || !reader_.entries(&outputs, 1, "outputs")) return false;
-  const OperatorRow& row = program_.operator_row(number);
-  if ((row.inputs != kAny && row.inputs != inputs) || (row.outputs != kAny && row.outputs != outputs)) {
+  const Operator& found = program_.operator_at(number);
+  if ((found.inputs != kAny && found.inputs != inputs) || (found.outputs != kAny && found.outputs != outputs)) {
     return reader_.damaged("%.100s has %u inputs and %u outputs, %u and %u found", program_.operator_name(number),
-                           row.inputs, row.outputs, inputs, outputs);
+                           found.inputs, found.outputs, inputs, outputs);
   }
   return read_operands(inputs) && read_results(outputs);
 }

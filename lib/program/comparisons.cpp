@@ -1,9 +1,9 @@
 // Comparisons, logic and bits of two tensors or numbers, element by element.
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "lib/program/binary.h"
+#include "lib/program/operator_table.h"
 
 namespace nnapi_shim::program {
 
@@ -141,6 +141,6 @@ constexpr OperatorRow kRows[] = {
 
 }  // namespace
 
-const OperatorTable comparison_operators = {kRows, std::size(kRows)};
+const OperatorTable comparison_operators = operator_table<kRows>();
 
 }  // namespace nnapi_shim::program

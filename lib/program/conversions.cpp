@@ -1,8 +1,8 @@
 // Operators that copy elements, change their dtype or memory order, write into a tensor, or make numbers of tensors.
 #include <algorithm>
-#include <iterator>
 
 #include "lib/program/arguments.h"
+#include "lib/program/operator_table.h"
 
 namespace nnapi_shim::program {
 
@@ -245,6 +245,6 @@ constexpr OperatorRow kRows[] = {
 
 }  // namespace
 
-const OperatorTable conversion_operators = {kRows, std::size(kRows)};
+const OperatorTable conversion_operators = operator_table<kRows>();
 
 }  // namespace nnapi_shim::program

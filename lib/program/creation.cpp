@@ -1,10 +1,10 @@
 // Operators that make tensors of numbers.
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 
 #include "lib/program/arguments.h"
+#include "lib/program/operator_table.h"
 
 namespace nnapi_shim::program {
 
@@ -413,6 +413,6 @@ constexpr OperatorRow kRows[] = {
 
 }  // namespace
 
-const OperatorTable creation_operators = {kRows, std::size(kRows)};
+const OperatorTable creation_operators = operator_table<kRows>();
 
 }  // namespace nnapi_shim::program

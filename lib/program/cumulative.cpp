@@ -1,9 +1,9 @@
 // Sums, products and extremes of the elements of an axis up to each of them.
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "lib/program/arguments.h"
+#include "lib/program/operator_table.h"
 #include "lib/program/rows.h"
 
 namespace nnapi_shim::program {
@@ -118,6 +118,6 @@ constexpr OperatorRow kRows[] = {
 
 }  // namespace
 
-const OperatorTable cumulative_operators = {kRows, std::size(kRows)};
+const OperatorTable cumulative_operators = operator_table<kRows>();
 
 }  // namespace nnapi_shim::program

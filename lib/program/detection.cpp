@@ -1,9 +1,9 @@
 // torchvision's operators of detectors.
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "lib/program/arguments.h"
+#include "lib/program/operator_table.h"
 #include "lib/program/ordering.h"
 
 namespace nnapi_shim::program {
@@ -235,6 +235,6 @@ constexpr OperatorRow kRows[] = {
 
 }  // namespace
 
-const OperatorTable detection_operators = {kRows, std::size(kRows)};
+const OperatorTable detection_operators = operator_table<kRows>();
 
 }  // namespace nnapi_shim::program

@@ -1,8 +1,8 @@
 // Operators on dicts.
-#include <iterator>
 #include <utility>
 
 #include "lib/program/containers.h"
+#include "lib/program/operator_table.h"
 
 namespace nnapi_shim::program {
 
@@ -183,6 +183,6 @@ constexpr OperatorRow kRows[] = {
 
 }  // namespace
 
-const OperatorTable dict_operators = {kRows, std::size(kRows)};
+const OperatorTable dict_operators = operator_table<kRows>();
 
 }  // namespace nnapi_shim::program

@@ -1,10 +1,10 @@
 // Operators that read elements at places that a tensor of indices or a mask names.
 #include <algorithm>
 #include <cstring>
-#include <iterator>
 
 #include "lib/program/arguments.h"
 #include "lib/program/indices.h"
+#include "lib/program/operator_table.h"
 
 namespace nnapi_shim::program {
 
@@ -263,6 +263,6 @@ constexpr OperatorRow kRows[] = {
 
 }  // namespace
 
-const OperatorTable gathering_operators = {kRows, std::size(kRows)};
+const OperatorTable gathering_operators = operator_table<kRows>();
 
 }  // namespace nnapi_shim::program

@@ -2,10 +2,10 @@
 // elements that aren't zero.
 #include <algorithm>
 #include <cstring>
-#include <iterator>
 
 #include "lib/program/arguments.h"
 #include "lib/program/indices.h"
+#include "lib/program/operator_table.h"
 #include "lib/program/view_axes.h"
 
 namespace nnapi_shim::program {
@@ -275,6 +275,6 @@ constexpr OperatorRow kRows[] = {
 
 }  // namespace
 
-const OperatorTable indexing_operators = {kRows, std::size(kRows)};
+const OperatorTable indexing_operators = operator_table<kRows>();
 
 }  // namespace nnapi_shim::program

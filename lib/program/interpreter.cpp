@@ -146,7 +146,7 @@ class Run {
     const uint32_t* const word = words_ + at;
     list_inputs(at + 4, word[2]);
     Call call{context_, inputs_, word[2], results_.data(), word[3]};
-    const bool is_good = program_.operator_row(word[1]).run(call);
+    const bool is_good = program_.operator_at(word[1]).run(call);
     keep_results(at + 4 + word[2], word[3]);
     *next = at + 4 + word[2] + word[3];
     return is_good || fail_at(at, program_.operator_name(word[1]));

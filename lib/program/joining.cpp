@@ -1,10 +1,10 @@
 // Operators that put tensors together or repeat them.
 #include <algorithm>
 #include <cstring>
-#include <iterator>
 #include <limits>
 
 #include "lib/program/arguments.h"
+#include "lib/program/operator_table.h"
 
 namespace nnapi_shim::program {
 
@@ -308,6 +308,6 @@ constexpr OperatorRow kRows[] = {
 
 }  // namespace
 
-const OperatorTable joining_operators = {kRows, std::size(kRows)};
+const OperatorTable joining_operators = operator_table<kRows>();
 
 }  // namespace nnapi_shim::program

@@ -1,11 +1,11 @@
 // Operators on lists and tuples, and slices of texts.
 #include <algorithm>
 #include <cstring>
-#include <iterator>
 #include <utility>
 
 #include "lib/program/arguments.h"
 #include "lib/program/containers.h"
+#include "lib/program/operator_table.h"
 
 namespace nnapi_shim::program {
 
@@ -408,6 +408,6 @@ constexpr OperatorRow kRows[] = {
 
 }  // namespace
 
-const OperatorTable list_operators = {kRows, std::size(kRows)};
+const OperatorTable list_operators = operator_table<kRows>();
 
 }  // namespace nnapi_shim::program

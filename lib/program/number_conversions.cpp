@@ -2,10 +2,10 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <iterator>
 
 #include "lib/program/arguments.h"
 #include "lib/program/elements.h"
+#include "lib/program/operator_table.h"
 
 namespace nnapi_shim::program {
 
@@ -108,6 +108,6 @@ constexpr OperatorRow kRows[] = {
 
 }  // namespace
 
-const OperatorTable number_operators = {kRows, std::size(kRows)};
+const OperatorTable number_operators = operator_table<kRows>();
 
 }  // namespace nnapi_shim::program

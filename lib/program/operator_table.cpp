@@ -1,46 +1,37 @@
 // Finds operators by name.
-#include <cstring>
-
-#include "lib/program/operators.h"
+#include "lib/program/operator_table.h"
 
 namespace nnapi_shim::program {
 namespace {
 
-constexpr const OperatorTable* kTables[] = {
-#define PROGRAM_OPERATOR_TABLE(name) &name,
-#include "lib/program/tables.inc"
-#undef PROGRAM_OPERATOR_TABLE
-};
-
 // Returns whether the name is that of the row, with one of its overloads.
-bool is_of(const char* row, const char* name, size_t length) {
-  const char* dot = static_cast<const char*>(std::memchr(name, '.', length));
-  const auto base = static_cast<size_t>((dot != nullptr ? dot : name + length) - name);
-  if (std::strncmp(row, name, base) != 0) return false;
-  row += base;
-  if (*row == '\0') return dot == nullptr;
-  if (*row != '.') return false;
-  const char* overload = dot != nullptr ? dot + 1 : name + length;
-  const auto overload_length = static_cast<size_t>(name + length - overload);
-  if (dot != nullptr && overload_length == 0) return false;
-  do {
-    ++row;
-    const size_t part = std::strcspn(row, ",");
-    if (part == overload_length && std::memcmp(row, overload, part) == 0) return true;
-    row += part;
-  } while (*row != '\0');
-  return false;
+bool is_of(std::string_view row, std::string_view name) {
+  const size_t dot = name.find('.'), row_dot = row.find('.');
+  if (name.substr(0, dot) != row.substr(0, row_dot)) return false;
+  if (row_dot == row.npos) return dot == name.npos;
+  const std::string_view overload = dot == name.npos ? std::string_view() : name.substr(dot + 1);
+  if (dot != name.npos && overload.empty()) return false;
+  for (row.remove_prefix(row_dot + 1);;) {
+    const size_t comma = row.find(',');
+    if (row.substr(0, comma) == overload) return true;
+    if (comma == row.npos) return false;
+    row.remove_prefix(comma + 1);
+  }
 }
 
 }  // namespace
 
-const OperatorRow* find_operator(const char* name, size_t length) {
-  for (const OperatorTable* table : kTables) {
-    for (size_t i = 0; i < table->count; ++i) {
-      if (is_of(table->rows[i].name, name, length)) return &table->rows[i];
-    }
-  }
-  return nullptr;
+Operator find_operator(const char* name, size_t length) {
+  const std::string_view whole(name, length), wanted = name_in_table(whole);
+  const bool is_usual = wanted.size() < whole.size(), has_namespace = wanted.find("::") != wanted.npos;
+  if (is_usual == has_namespace) return {};
+  Operator result;
+  visit_rows([&](const Operator& row, std::string_view row_name) {
+    if (!is_of(row_name, wanted)) return false;
+    result = row;
+    return true;
+  });
+  return result;
 }
 
 }  // namespace nnapi_shim::program

@@ -35,6 +35,7 @@ struct Call {
   const Value& input(uint32_t number) const { return *inputs[number]; }
 };
 
+// How the files of operators write them.
 struct OperatorRow {
   // Of the schema with its overload: "aten::add.Tensor". Overloads that one function computes, as it looks at the kinds
   // of its arguments, share a row: "aten::add.,int,float" is aten::add, aten::add.int and aten::add.float.
@@ -45,18 +46,29 @@ struct OperatorRow {
 };
 constexpr uint8_t kAny = 255;
 
-// Returns null for an operator that is not in the list. For use when programs are opened: it searches all rows.
-const OperatorRow* find_operator(const char* name, size_t length);
-
-// Each file of operators has a table of rows, named in tables.inc:
-//   const OperatorTable scalar_operators = {kRows, std::size(kRows)};
+// The rows of a file, without pointers: each would cost a relocation in the library and at its start. Named in
+// tables.inc and made by operator_table.h:
+//   const OperatorTable scalar_operators = operator_table<kRows>();
 struct OperatorTable {
-  const OperatorRow* rows;
-  size_t count;
+  const char* rows;  // of each its inputs, its outputs and its name, without "aten::" and with a zero at the end
+  uint32_t count;
+  bool (*run)(uint32_t row, Call& call);
 };
 #define PROGRAM_OPERATOR_TABLE(name) extern const OperatorTable name;
 #include "lib/program/tables.inc"
 #undef PROGRAM_OPERATOR_TABLE
+
+// A row of a table.
+struct Operator {
+  const OperatorTable* table = nullptr;  // null: none
+  uint32_t row = 0;
+  uint8_t inputs = 0, outputs = 0;
+
+  bool run(Call& call) const { return table->run(row, call); }
+};
+
+// Returns no table for an operator that is not in the list. For use when programs are opened: it searches all rows.
+Operator find_operator(const char* name, size_t length);
 
 const char* kind_name(const Value& value);  // "a list", for messages
 

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "lib/program/arguments.h"
+#include "lib/program/operator_table.h"
 
 namespace nnapi_shim::program {
 
@@ -138,6 +139,6 @@ constexpr OperatorRow kRows[] = {
 
 }  // namespace
 
-const OperatorTable padding_operators = {kRows, std::size(kRows)};
+const OperatorTable padding_operators = operator_table<kRows>();
 
 }  // namespace nnapi_shim::program

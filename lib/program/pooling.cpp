@@ -1,10 +1,10 @@
 // Pools, norms by channel or row, and moves of channels into pixels.
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 
 #include "lib/program/arguments.h"
+#include "lib/program/operator_table.h"
 
 namespace nnapi_shim::program {
 
@@ -423,6 +423,6 @@ constexpr OperatorRow kRows[] = {
 
 }  // namespace
 
-const OperatorTable pooling_operators = {kRows, std::size(kRows)};
+const OperatorTable pooling_operators = operator_table<kRows>();
 
 }  // namespace nnapi_shim::program

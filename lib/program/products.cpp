@@ -1,11 +1,11 @@
 // Products of matrices, and convolutions: plain loops, for what NNAPI doesn't run.
 #include <algorithm>
 #include <cstring>
-#include <iterator>
 #include <limits>
 
 #include "lib/program/dot.h"
 #include "lib/program/mapping.h"
+#include "lib/program/operator_table.h"
 
 namespace nnapi_shim::program {
 
@@ -372,6 +372,6 @@ constexpr OperatorRow kRows[] = {
 
 }  // namespace
 
-const OperatorTable product_operators = {kRows, std::size(kRows)};
+const OperatorTable product_operators = operator_table<kRows>();
 
 }  // namespace nnapi_shim::program

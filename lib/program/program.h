@@ -53,7 +53,7 @@ class Program {
   const std::vector<SegmentCounts>& segments() const { return segments_; }
   const uint32_t* words() const { return words_.data(); }
   const char* string(uint32_t number) const { return text_.data() + strings_[number]; }
-  const OperatorRow& operator_row(uint32_t number) const { return *operators_[number]; }
+  const Operator& operator_at(uint32_t number) const { return operators_[number]; }
   const char* operator_name(uint32_t number) const { return string(operator_names_[number]); }
   const Value& constant(uint32_t number) const { return constants_[number]; }
   // Whether calls leave something for later ones.
@@ -71,7 +71,7 @@ class Program {
   std::vector<char> text_;         // each string ends with a zero
   std::vector<uint32_t> strings_;  // where each begins
   std::vector<uint32_t> operator_names_;
-  std::vector<const OperatorRow*> operators_;
+  std::vector<Operator> operators_;
   std::vector<Value> constants_;
   uint32_t state_ = 0;
   std::vector<SegmentCounts> segments_;

@@ -118,8 +118,8 @@ class Program::Reader {
       uint32_t name = 0;
       if (!reader_.number(&name, program_.strings_.size(), "an operator's name")) return false;
       const char* text = program_.string(name);
-      const OperatorRow* row = find_operator(text, std::strlen(text));
-      if (row == nullptr) {
+      const Operator found = find_operator(text, std::strlen(text));
+      if (found.table == nullptr) {
         std::snprintf(error_, error_bytes_,
                       "the model calls %.120s, which this runtime does not know; use a newer runtime, or run the file "
                       "with PyTorch",
@@ -127,7 +127,7 @@ class Program::Reader {
         return false;
       }
       program_.operator_names_.push_back(name);
-      program_.operators_.push_back(row);
+      program_.operators_.push_back(found);
     }
     return true;
   }

@@ -1,8 +1,8 @@
 // What programs ask about a tensor's form: sizes, strides, dtype, device.
 #include <algorithm>
-#include <iterator>
 
 #include "lib/program/arguments.h"
+#include "lib/program/operator_table.h"
 #include "lib/program/view_axes.h"
 
 namespace nnapi_shim::program {
@@ -127,6 +127,6 @@ constexpr OperatorRow kRows[] = {
 
 }  // namespace
 
-const OperatorTable question_operators = {kRows, std::size(kRows)};
+const OperatorTable question_operators = operator_table<kRows>();
 
 }  // namespace nnapi_shim::program

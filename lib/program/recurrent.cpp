@@ -1,10 +1,10 @@
 // Recurrent layers of float32, and their cells: plain loops, for what NNAPI doesn't run.
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "lib/program/arguments.h"
 #include "lib/program/dot.h"
+#include "lib/program/operator_table.h"
 #include "lib/program/view_axes.h"
 
 namespace nnapi_shim::program {
@@ -289,6 +289,6 @@ constexpr OperatorRow kRows[] = {
 
 }  // namespace
 
-const OperatorTable recurrent_operators = {kRows, std::size(kRows)};
+const OperatorTable recurrent_operators = operator_table<kRows>();
 
 }  // namespace nnapi_shim::program

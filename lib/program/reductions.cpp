@@ -1,9 +1,9 @@
 // Operators that make one number of many: sums, extremes, norms.
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "lib/program/arguments.h"
+#include "lib/program/operator_table.h"
 #include "lib/program/rows.h"
 #include "lib/program/view_axes.h"
 
@@ -289,6 +289,6 @@ constexpr OperatorRow kRows[] = {
 
 }  // namespace
 
-const OperatorTable reduction_operators = {kRows, std::size(kRows)};
+const OperatorTable reduction_operators = operator_table<kRows>();
 
 }  // namespace nnapi_shim::program

@@ -1,9 +1,9 @@
 // Operators that see the elements of a tensor in another shape.
 #include <algorithm>
-#include <iterator>
 #include <limits>
 
 #include "lib/program/arguments.h"
+#include "lib/program/operator_table.h"
 #include "lib/program/view_axes.h"
 
 namespace nnapi_shim::program {
@@ -280,6 +280,6 @@ constexpr OperatorRow kRows[] = {
 
 }  // namespace
 
-const OperatorTable reshaping_operators = {kRows, std::size(kRows)};
+const OperatorTable reshaping_operators = operator_table<kRows>();
 
 }  // namespace nnapi_shim::program

@@ -1,9 +1,9 @@
 // Operators that resize images, or read them between their elements.
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "lib/program/arguments.h"
+#include "lib/program/operator_table.h"
 
 namespace nnapi_shim::program {
 
@@ -333,6 +333,6 @@ constexpr OperatorRow kRows[] = {
 
 }  // namespace
 
-const OperatorTable resizing_operators = {kRows, std::size(kRows)};
+const OperatorTable resizing_operators = operator_table<kRows>();
 
 }  // namespace nnapi_shim::program

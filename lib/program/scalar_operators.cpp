@@ -2,10 +2,10 @@
 // two ints give an int, else the numbers are floats. Bools count as ints.
 #include <cmath>
 #include <cstring>
-#include <iterator>
 
 #include "lib/program/arguments.h"
 #include "lib/program/containers.h"
+#include "lib/program/operator_table.h"
 
 namespace nnapi_shim::program {
 
@@ -442,6 +442,6 @@ constexpr OperatorRow kRows[] = {
 
 }  // namespace
 
-const OperatorTable scalar_operators = {kRows, std::size(kRows)};
+const OperatorTable scalar_operators = operator_table<kRows>();
 
 }  // namespace nnapi_shim::program

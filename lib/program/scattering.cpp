@@ -1,10 +1,10 @@
 // Operators that write elements at places that a tensor of indices or a mask names.
 #include <algorithm>
 #include <cstring>
-#include <iterator>
 
 #include "lib/program/arguments.h"
 #include "lib/program/indices.h"
+#include "lib/program/operator_table.h"
 #include "lib/program/view_axes.h"
 
 namespace nnapi_shim::program {
@@ -249,6 +249,6 @@ constexpr OperatorRow kRows[] = {
 
 }  // namespace
 
-const OperatorTable scattering_operators = {kRows, std::size(kRows)};
+const OperatorTable scattering_operators = operator_table<kRows>();
 
 }  // namespace nnapi_shim::program

@@ -1,9 +1,9 @@
 // Softmax and its logarithm along an axis.
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "lib/program/arguments.h"
+#include "lib/program/operator_table.h"
 #include "lib/program/rows.h"
 
 namespace nnapi_shim::program {
@@ -75,6 +75,6 @@ constexpr OperatorRow kRows[] = {
 
 }  // namespace
 
-const OperatorTable softmax_operators = {kRows, std::size(kRows)};
+const OperatorTable softmax_operators = operator_table<kRows>();
 
 }  // namespace nnapi_shim::program

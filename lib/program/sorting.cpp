@@ -1,10 +1,10 @@
 // Operators that order elements, or find them in an order.
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <utility>
 
 #include "lib/program/arguments.h"
+#include "lib/program/operator_table.h"
 #include "lib/program/ordering.h"
 
 namespace nnapi_shim::program {
@@ -408,6 +408,6 @@ constexpr OperatorRow kRows[] = {
 
 }  // namespace
 
-const OperatorTable sorting_operators = {kRows, std::size(kRows)};
+const OperatorTable sorting_operators = operator_table<kRows>();
 
 }  // namespace nnapi_shim::program

@@ -1,8 +1,8 @@
 // Operators that cut an axis of a tensor into parts, which are views.
 #include <algorithm>
-#include <iterator>
 
 #include "lib/program/arguments.h"
+#include "lib/program/operator_table.h"
 #include "lib/program/view_axes.h"
 
 namespace nnapi_shim::program {
@@ -137,6 +137,6 @@ constexpr OperatorRow kRows[] = {
 
 }  // namespace
 
-const OperatorTable splitting_operators = {kRows, std::size(kRows)};
+const OperatorTable splitting_operators = operator_table<kRows>();
 
 }  // namespace nnapi_shim::program

@@ -1,10 +1,10 @@
 // Operators on three tensors or numbers, element by element: choices, bounds, and products that are added.
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 
 #include "lib/program/binary.h"
+#include "lib/program/operator_table.h"
 
 namespace nnapi_shim::program {
 
@@ -185,6 +185,6 @@ constexpr OperatorRow kRows[] = {
 
 }  // namespace
 
-const OperatorTable ternary_operators = {kRows, std::size(kRows)};
+const OperatorTable ternary_operators = operator_table<kRows>();
 
 }  // namespace nnapi_shim::program

@@ -2,11 +2,11 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <iterator>
 
 #include "lib/format/program_format.h"
 #include "lib/program/arguments.h"
 #include "lib/program/containers.h"
+#include "lib/program/operator_table.h"
 
 namespace nnapi_shim::program {
 namespace {
@@ -259,6 +259,6 @@ constexpr OperatorRow kRows[] = {
 
 }  // namespace
 
-const OperatorTable text_operators = {kRows, std::size(kRows)};
+const OperatorTable text_operators = operator_table<kRows>();
 
 }  // namespace nnapi_shim::program

@@ -1,9 +1,9 @@
 // Functions of the elements of one tensor.
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 
+#include "lib/program/operator_table.h"
 #include "lib/program/unary.h"
 
 namespace nnapi_shim::program {
@@ -342,6 +342,6 @@ constexpr OperatorRow kRows[] = {
 
 }  // namespace
 
-const OperatorTable unary_operators = {kRows, std::size(kRows)};
+const OperatorTable unary_operators = operator_table<kRows>();
 
 }  // namespace nnapi_shim::program

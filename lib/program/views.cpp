@@ -1,9 +1,9 @@
 // Operators whose result sees the elements of their argument along other axes.
 #include <algorithm>
-#include <iterator>
 #include <limits>
 
 #include "lib/program/arguments.h"
+#include "lib/program/operator_table.h"
 #include "lib/program/view_axes.h"
 
 namespace nnapi_shim::program {
@@ -313,6 +313,6 @@ constexpr OperatorRow kRows[] = {
 
 }  // namespace
 
-const OperatorTable view_operators = {kRows, std::size(kRows)};
+const OperatorTable view_operators = operator_table<kRows>();
 
 }  // namespace nnapi_shim::program

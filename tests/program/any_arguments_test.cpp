@@ -4,9 +4,11 @@
 #include <limits>
 #include <random>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "lib/program/operator_table.h"
 #include "tests/program/operator_calls.h"
 
 // Arguments ask for more memory than there is.
@@ -155,12 +157,6 @@ class Arguments {
   std::mt19937_64 random_;
 };
 
-constexpr const OperatorTable* kTables[] = {
-#define PROGRAM_OPERATOR_TABLE(name) &name,
-#include "lib/program/tables.inc"
-#undef PROGRAM_OPERATOR_TABLE
-};
-
 bool is_inside(const Value& value) {
   if (value.tag() == Tag::kList || value.tag() == Tag::kTuple) {
     for (uint32_t i = 0; i < value.sequence().count; ++i) {
@@ -183,36 +179,34 @@ bool is_inside(const Value& value) {
 TEST_CASE("no argument whatever brings an operator outside of its tensors") {
   size_t done = 0, refused = 0;
   uint32_t seed = 1;
-  for (const OperatorTable* table : kTables) {
-    for (size_t i = 0; i < table->count; ++i) {
-      const OperatorRow& row = table->rows[i];
-      size_t worked = 0;
-      for (int round = 0; round < 400; ++round) {
-        Context context;
-        {
-          Arguments arguments(context, ++seed);
-          const uint32_t count = row.inputs == kAny ? seed % 4 : row.inputs;
-          std::vector<Value> inputs;
-          for (uint32_t k = 0; k < count; ++k) inputs.push_back(arguments.any(k));
-          std::vector<const Value*> pointers;
-          for (const Value& input : inputs) pointers.push_back(&input);
-          std::vector<Value> outputs(row.outputs);
-          Call call{context, pointers.data(), count, outputs.data(), row.outputs};
-          const bool succeeded = row.run(call);
-          worked += succeeded ? 1 : 0;
-          if (succeeded == (context.failure[0] != '\0')) FAIL(row.name << ": " << context.failure << ", seed " << seed);
-          if (succeeded) {
-            for (const Value& output : outputs) {
-              if (!is_inside(output)) FAIL(row.name << " gives elements that are outside, seed " << seed);
-            }
+  visit_rows([&](const Operator& row, std::string_view name) {
+    size_t worked = 0;
+    for (int round = 0; round < 400; ++round) {
+      Context context;
+      {
+        Arguments arguments(context, ++seed);
+        const uint32_t count = row.inputs == kAny ? seed % 4 : row.inputs;
+        std::vector<Value> inputs;
+        for (uint32_t k = 0; k < count; ++k) inputs.push_back(arguments.any(k));
+        std::vector<const Value*> pointers;
+        for (const Value& input : inputs) pointers.push_back(&input);
+        std::vector<Value> outputs(row.outputs);
+        Call call{context, pointers.data(), count, outputs.data(), row.outputs};
+        const bool succeeded = row.run(call);
+        worked += succeeded ? 1 : 0;
+        if (succeeded == (context.failure[0] != '\0')) FAIL(name << ": " << context.failure << ", seed " << seed);
+        if (succeeded) {
+          for (const Value& output : outputs) {
+            if (!is_inside(output)) FAIL(name << " gives elements that are outside, seed " << seed);
           }
         }
-        if (context.pool.bytes_in_use() != 0) FAIL(row.name << " keeps memory, seed " << seed);
       }
-      done += worked;
-      refused += 400 - worked;
+      if (context.pool.bytes_in_use() != 0) FAIL(name << " keeps memory, seed " << seed);
     }
-  }
+    done += worked;
+    refused += 400 - worked;
+    return false;
+  });
   // The arguments are not only nonsense.
   CHECK(done * 20 > done + refused);
 }

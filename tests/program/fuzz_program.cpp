@@ -4,8 +4,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 #include <vector>
 
+#include "lib/program/operator_table.h"
 #include "tests/program/program_run.h"
 
 namespace {
@@ -157,15 +159,15 @@ std::vector<Value> first_values(Pool& pool) {
   return values;
 }
 
-const OperatorRow& row_of(uint32_t number) {
-  static std::vector<const OperatorRow*> rows;
+const Operator& row_of(uint32_t number) {
+  static std::vector<Operator> rows;
   if (rows.empty()) {
-#define PROGRAM_OPERATOR_TABLE(name) \
-  for (size_t i = 0; i < (name).count; ++i) rows.push_back(&(name).rows[i]);
-#include "lib/program/tables.inc"
-#undef PROGRAM_OPERATOR_TABLE
+    visit_rows([&](const Operator& row, std::string_view) {
+      rows.push_back(row);
+      return false;
+    });
   }
-  return *rows[number % rows.size()];
+  return rows[number % rows.size()];
 }
 
 bool may_be_kept(const Value& value) {
@@ -178,7 +180,7 @@ void run_calls(Bytes bytes) {
   std::vector<Value> values = first_values(context.pool);
   for (size_t calls = 0; calls < kMostCalls && !bytes.is_at_end(); ++calls) {
     const uint32_t number = bytes.next();
-    const OperatorRow& row = row_of(number + 256u * bytes.next());
+    const Operator& row = row_of(number + 256u * bytes.next());
     const uint32_t count = row.inputs == kAny ? bytes.next() % 4u : row.inputs;
     std::vector<Value> inputs;
     for (uint32_t i = 0; i < count; ++i) inputs.push_back(values[bytes.next() % values.size()]);

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <string>
 
-#include "lib/program/operators.h"
+#include "lib/program/operator_table.h"
 #include "tests/program/program_maker.h"
 
 namespace {
@@ -12,7 +12,6 @@ namespace {
 using namespace nnapi_shim::program_testing;
 using nnapi_convert::program_format::Opcode;
 using nnapi_convert::program_format::ScalarType;
-using nnapi_shim::program::OperatorRow;
 
 void write(const std::filesystem::path& folder, const std::string& name, uint8_t kind, const std::string& bytes) {
   std::ofstream file(folder / name, std::ios::binary);
@@ -77,7 +76,7 @@ int main(int argc, char** argv) {
   // Each operator with arguments of several kinds, in both forms.
   uint32_t number = 0;
   std::string calls;
-  const auto add = [&](const OperatorRow& row) {
+  const auto add = [&](const nnapi_shim::program::Operator& row) {
     for (uint32_t variant = 0; variant < 3; ++variant) {
       std::string call = {static_cast<char>(number & 0xff), static_cast<char>(number >> 8)};
       const uint32_t inputs = row.inputs == nnapi_shim::program::kAny ? 2 : row.inputs;
@@ -93,12 +92,10 @@ int main(int argc, char** argv) {
     write(folder, "calls" + std::to_string(number), 1, calls);
     calls.clear();
   };
-#define PROGRAM_OPERATOR_TABLE(name)                             \
-  for (size_t i = 0; i < nnapi_shim::program::name.count; ++i) { \
-    add(nnapi_shim::program::name.rows[i]);                      \
-  }
-#include "lib/program/tables.inc"
-#undef PROGRAM_OPERATOR_TABLE
+  nnapi_shim::program::visit_rows([&](const nnapi_shim::program::Operator& row, std::string_view) {
+    add(row);
+    return false;
+  });
   write(folder, "calls", 1, calls);
   return 0;
 }

@@ -6,9 +6,10 @@
 #include <iterator>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "lib/program/operators.h"
+#include "lib/program/operator_table.h"
 
 namespace {
 
@@ -26,13 +27,11 @@ void add_names(const std::string& row, std::vector<std::string>& names) {
 
 std::string list() {
   std::vector<std::string> names;
-#define PROGRAM_OPERATOR_TABLE(table) &program::table,
-  for (const program::OperatorTable* table : {
-#include "lib/program/tables.inc"
-#undef PROGRAM_OPERATOR_TABLE
-       }) {
-    for (size_t i = 0; i < table->count; ++i) add_names(table->rows[i].name, names);
-  }
+  program::visit_rows([&](const program::Operator&, std::string_view name) {
+    const bool is_usual = name.find("::") == name.npos;
+    add_names(std::string(is_usual ? program::kUsualNamespace : std::string_view()).append(name), names);
+    return false;
+  });
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
   std::string text;

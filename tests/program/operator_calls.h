@@ -34,14 +34,14 @@ inline Value text(Context& context, const char* characters) {
 
 inline bool run(Context& context, const char* name, const std::vector<Value>& inputs, std::vector<Value>& outputs) {
   INFO(name);
-  const OperatorRow* row = find_operator(name, std::strlen(name));
-  REQUIRE(row != nullptr);
-  REQUIRE(row->inputs == inputs.size());
+  const Operator found = find_operator(name, std::strlen(name));
+  REQUIRE(found.table != nullptr);
+  REQUIRE(found.inputs == inputs.size());
   std::vector<const Value*> pointers;
   for (const Value& input : inputs) pointers.push_back(&input);
-  outputs.assign(row->outputs, Value());
-  Call call{context, pointers.data(), static_cast<uint32_t>(inputs.size()), outputs.data(), row->outputs};
-  return row->run(call);
+  outputs.assign(found.outputs, Value());
+  Call call{context, pointers.data(), static_cast<uint32_t>(inputs.size()), outputs.data(), found.outputs};
+  return found.run(call);
 }
 
 inline Value result(Context& context, const char* name, const std::vector<Value>& inputs) {

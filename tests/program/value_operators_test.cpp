@@ -112,14 +112,14 @@ std::string run(const std::string& name, const std::string& inputs) {
   {
     Reader reader(context.pool, inputs.c_str());
     const std::vector<Value> values = reader.read_all('\0');
-    const OperatorRow* row = find_operator(name.data(), name.size());
-    if (row == nullptr) return "no operator";
-    if (row->inputs != kAny && row->inputs != values.size()) return "another number of inputs";
+    const Operator found = find_operator(name.data(), name.size());
+    if (found.table == nullptr) return "no operator";
+    if (found.inputs != kAny && found.inputs != values.size()) return "another number of inputs";
     std::vector<const Value*> pointers;
     for (const Value& value : values) pointers.push_back(&value);
-    std::vector<Value> outputs(row->outputs);
-    Call call{context, pointers.data(), static_cast<uint32_t>(values.size()), outputs.data(), row->outputs};
-    if (!row->run(call)) {
+    std::vector<Value> outputs(found.outputs);
+    Call call{context, pointers.data(), static_cast<uint32_t>(values.size()), outputs.data(), found.outputs};
+    if (!found.run(call)) {
       CHECK(context.failure[0] != '\0');
       return "error";
     }
@@ -229,13 +229,20 @@ TEST_CASE("integers overflow as in C") {
 
 TEST_CASE("operators are found by name and overload") {
   const auto find = [](const std::string& name) { return find_operator(name.data(), name.size()); };
-  CHECK(find("aten::add.int") == find("aten::add"));
-  CHECK(find("aten::add.in") == nullptr);
-  CHECK(find("aten::add.intx") == nullptr);
-  CHECK(find("aten::add.") == nullptr);
-  CHECK(find("aten::ad") == nullptr);
-  CHECK(find("aten::addx") == nullptr);
-  CHECK(find("") == nullptr);
-  CHECK(find("aten::warn.x") == nullptr);
-  CHECK(find("aten::add.int,float") == nullptr);
+  const auto is_known = [&](const std::string& name) { return find(name).table != nullptr; };
+  CHECK(is_known("aten::add"));
+  CHECK(find("aten::add.int").table == find("aten::add").table);
+  CHECK(find("aten::add.int").row == find("aten::add").row);
+  CHECK(is_known("prim::abs.int"));
+  CHECK_FALSE(is_known("abs.int"));
+  CHECK_FALSE(is_known("add"));
+  CHECK_FALSE(is_known("aten::prim::abs.int"));
+  CHECK_FALSE(is_known("aten::add.in"));
+  CHECK_FALSE(is_known("aten::add.intx"));
+  CHECK_FALSE(is_known("aten::add."));
+  CHECK_FALSE(is_known("aten::ad"));
+  CHECK_FALSE(is_known("aten::addx"));
+  CHECK_FALSE(is_known(""));
+  CHECK_FALSE(is_known("aten::warn.x"));
+  CHECK_FALSE(is_known("aten::add.int,float"));
 }

@@ -411,8 +411,8 @@ class MethodWriter {
   void write_operator(const Node& node) {
     const c10::FunctionSchema* schema = node.maybeSchema();
     const std::string name = schema == nullptr ? node.kind().toQualString() : c10::toString(schema->operator_name());
-    const nnapi_shim::program::OperatorRow* row = nnapi_shim::program::find_operator(name.data(), name.size());
-    if (row == nullptr || !node.blocks().empty())
+    const bool is_known = nnapi_shim::program::find_operator(name.data(), name.size()).table != nullptr;
+    if (!is_known || !node.blocks().empty())
       throw std::invalid_argument(name + " is not among the operators that the shim's programs have");
     begin(Opcode::kOperator, node);
     code_.insert(code_.end(), {writer_.op(name), static_cast<uint32_t>(node.inputs().size()),
