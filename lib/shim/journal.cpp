@@ -82,16 +82,18 @@ void Journal::leave() {
   __atomic_sub_fetch(&content_->running, 1, __ATOMIC_SEQ_CST);
 }
 
-void take_notes(const std::string& path, const std::function<void(const JournalNote& note)>& visit) {
+std::vector<JournalNote> take_notes(const std::string& path) {
+  std::vector<JournalNote> notes;
   for (int number = 0; number < kEntries; ++number) {
     const std::unique_ptr<Journal> journal = Journal::open(path, number, false);
     if (!journal) continue;
     Journal::Content& content = *journal->content_;
     if (content.mark != kMark || content.running == 0) continue;
-    visit({text_of(content.device, sizeof content.device), text_of(content.version, sizeof content.version),
-           text_of(content.step, sizeof content.step)});
+    notes.push_back({text_of(content.device, sizeof content.device), text_of(content.version, sizeof content.version),
+                     text_of(content.step, sizeof content.step)});
     content.running = 0;
   }
+  return notes;
 }
 
 }  // namespace nnapi_shim

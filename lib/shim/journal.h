@@ -3,9 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace nnapi_shim {
 
@@ -34,7 +34,7 @@ class Journal {
  private:
   struct Content;
   Journal(int fd, Content* content) : fd_(fd), content_(content) {}
-  friend void take_notes(const std::string& path, const std::function<void(const JournalNote& note)>& visit);
+  friend std::vector<JournalNote> take_notes(const std::string& path);
   static std::unique_ptr<Journal> open(const std::string& path, int number, bool creates);
   static bool take_room(int fd);
 
@@ -42,7 +42,7 @@ class Journal {
   Content* const content_;
 };
 
-// Visits the notes that ended processes left at work, and clears them.
-void take_notes(const std::string& path, const std::function<void(const JournalNote& note)>& visit);
+// Returns the notes that ended processes left at work, and clears them.
+std::vector<JournalNote> take_notes(const std::string& path);
 
 }  // namespace nnapi_shim

@@ -164,9 +164,11 @@ WeightMemory::WeightMemory(const NnapiLibrary& library, const Weights& weights, 
 
 const float* WeightMemory::floats_at(uint64_t offset, uint64_t length) const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  std::vector<float>& floats = floats_[offset];
-  if (!floats.empty()) return floats.data();
-  floats.resize(static_cast<size_t>(length / sizeof(uint16_t)));
+  for (const Floats& known : floats_) {
+    if (known.offset == offset) return known.values.data();
+  }
+  floats_.push_back({offset, std::vector<float>(static_cast<size_t>(length / sizeof(uint16_t)))});
+  std::vector<float>& floats = floats_.back().values;
   const uint8_t* bytes = weights_.data + offset;
   for (size_t i = 0; i < floats.size(); ++i) {
     uint16_t half;

@@ -1,7 +1,6 @@
 // Builds NNAPI's models from a bound model.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -36,7 +35,11 @@ class WeightMemory {
   Weights weights_;
   const bool copies_;
   mutable std::mutex mutex_;
-  mutable std::map<uint64_t, std::vector<float>> floats_;  // by offset
+  struct Floats {
+    uint64_t offset;
+    std::vector<float> values;
+  };
+  mutable std::vector<Floats> floats_;
   ANeuralNetworksMemory* memory_ = nullptr;
 };
 

@@ -3,9 +3,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <iterator>
 
 #include "lib/shim/journal.h"
 
@@ -65,11 +65,26 @@ void Verdicts::open(const std::string& directory, const std::string& model) {
   journal_path_ = directory + "/nnapi_shim_" + model + ".journal";
   read(&entries_);
   bool is_changed = false;
-  take_notes(journal_path_, [&](const JournalNote& note) {
-    entries_[{note.device, note.version}] = {Verdict::kDied, "the process ended while it was " + note.step, false};
+  for (const JournalNote& note : take_notes(journal_path_)) {
+    put(&entries_, {note.device, note.version, Verdict::kDied, "the process ended while it was " + note.step, false});
     is_changed = true;
-  });
+  }
   if (is_changed) write();
+}
+
+Verdicts::Entry* Verdicts::find_entry(Entries* entries, const std::string& device, const std::string& version) {
+  for (Entry& entry : *entries) {
+    if (entry.device == device && entry.version == version) return &entry;
+  }
+  return nullptr;
+}
+
+void Verdicts::put(Entries* entries, const Entry& entry) {
+  if (Entry* found = find_entry(entries, entry.device, entry.version)) {
+    *found = entry;
+  } else {
+    entries->push_back(entry);
+  }
 }
 
 // A line: verdict, device, version, reason.
@@ -81,7 +96,7 @@ void Verdicts::read(Entries* entries) const {
   while (take_until('\t', text, &at, &verdict) && take_until('\t', text, &at, &device) &&
          take_until('\t', text, &at, &version) && take_until('\n', text, &at, &reason)) {
     if (verdict.size() == 1 && is_known(verdict[0])) {
-      (*entries)[{device, version}] = {static_cast<Verdict>(verdict[0]), reason, false};
+      put(entries, {device, version, static_cast<Verdict>(verdict[0]), reason, false});
     }
   }
 }
@@ -91,43 +106,45 @@ void Verdicts::write() {
   if (path_.empty()) return;
   Entries all;
   read(&all);
-  for (const auto& [key, entry] : entries_) {
-    if (!entry.is_suspect) all[key] = entry;
+  for (const Entry& entry : entries_) {
+    if (!entry.is_suspect) put(&all, entry);
   }
   std::string text = kHeader;
-  for (const auto& [key, entry] : all) {
+  for (const Entry& entry : all) {
     text += static_cast<char>(entry.verdict);
-    text += "\t" + key.first + "\t" + key.second + "\t" + entry.reason + "\n";
+    for (const std::string* field : {&entry.device, &entry.version, &entry.reason}) text.append("\t").append(*field);
+    text += '\n';
   }
   if (text.size() < kMostBytes) replace_text(path_, text);
 }
 
 Verdict Verdicts::find(const std::string& device, const std::string& version, std::string* reason) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto found = entries_.find({one_field(device), one_field(version)});
-  if (found == entries_.end()) return Verdict::kUnknown;
-  *reason = found->second.reason;
-  return found->second.verdict;
+  const Entry* found = find_entry(&entries_, one_field(device), one_field(version));
+  if (found == nullptr) return Verdict::kUnknown;
+  *reason = found->reason;
+  return found->verdict;
 }
 
 void Verdicts::set(const std::string& device, const std::string& version, Verdict verdict, const std::string& reason) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  Entry& entry = entries_[{one_field(device), one_field(version)}];
-  if (entry.verdict == verdict && !entry.is_suspect) return;
-  entry = {verdict, one_field(reason), false};
+  const Entry entry = {one_field(device), one_field(version), verdict, one_field(reason), false};
+  const Entry* found = find_entry(&entries_, entry.device, entry.version);
+  if (found != nullptr && found->verdict == verdict && !found->is_suspect) return;
+  put(&entries_, entry);
   write();
 }
 
 void Verdicts::suspect(const std::string& device, const std::string& version, Verdict verdict,
                        const std::string& reason) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  entries_[{one_field(device), one_field(version)}] = {verdict, one_field(reason), true};
+  put(&entries_, {one_field(device), one_field(version), verdict, one_field(reason), true});
 }
 
 void Verdicts::confirm() {
   const std::lock_guard<std::mutex> lock(mutex_);
   bool is_changed = false;
-  for (auto& [key, entry] : entries_) {
+  for (Entry& entry : entries_) {
     is_changed = is_changed || entry.is_suspect;
     entry.is_suspect = false;
   }
@@ -136,9 +153,8 @@ void Verdicts::confirm() {
 
 void Verdicts::acquit() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  for (auto entry = entries_.begin(); entry != entries_.end();) {
-    entry = entry->second.is_suspect ? entries_.erase(entry) : std::next(entry);
-  }
+  const auto is_suspect = [](const Entry& entry) { return entry.is_suspect; };
+  entries_.erase(std::remove_if(entries_.begin(), entries_.end(), is_suspect), entries_.end());
   read(&entries_);
 }
 

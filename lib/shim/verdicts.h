@@ -2,10 +2,9 @@
 // driver's version changes.
 #pragma once
 
-#include <map>
 #include <mutex>
 #include <string>
-#include <utility>
+#include <vector>
 
 namespace nnapi_shim {
 
@@ -41,11 +40,16 @@ class Verdicts {
 
  private:
   struct Entry {
+    std::string device, version;
     Verdict verdict = Verdict::kUnknown;
     std::string reason;
     bool is_suspect = false;
   };
-  using Entries = std::map<std::pair<std::string, std::string>, Entry>;  // by device and version
+  using Entries = std::vector<Entry>;  // one for a device and version
+
+  static Entry* find_entry(Entries* entries, const std::string& device, const std::string& version);  // or null
+  // Puts the entry into the place of that of the same device and version.
+  static void put(Entries* entries, const Entry& entry);
 
   void read(Entries* entries) const;
   void write();
