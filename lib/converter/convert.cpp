@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "lib/base/error.h"
+#include "lib/converter/emit/attached_records.h"
 #include "lib/converter/emit/emit.h"
 #include "lib/converter/emit/method_state.h"
 #include "lib/converter/emit/whole_distance.h"
@@ -82,6 +83,7 @@ Conversion convert(Frontend& frontend, const ConvertOptions& options, const Cali
   Stages stages(options);
   const ConvertOptions planning = planning_options(options, calibration);
   PlannedModel planned = make_plan(frontend, planning, diagnostics, stages);
+  if (options.pictures && !calibration.is_asked_for()) check_pictures(*options.pictures, planned.interface);
   std::optional<QuantisedPlan> quantised;
   GivenSamples given;
   if (calibration.is_asked_for()) {
@@ -97,6 +99,8 @@ Conversion convert(Frontend& frontend, const ConvertOptions& options, const Cali
   Conversion conversion = emit(planned, frontend, emitted, given, diagnostics, stages);
   if (!quantised) return conversion;
   measure_whole(conversion, *quantised, diagnostics);
+  // A table of scales has its own.
+  if (quantised->recorded.pictures.is_given()) conversion.pictures = quantised->recorded.pictures;
   conversion.recorded_options = with_calibration(conversion.recorded_options, quantised->recorded, quantised->parts);
   if (!calibration.table.empty()) conversion.calibration_table = table_of(*quantised);
   conversion.quantised = std::move(quantised->parts);

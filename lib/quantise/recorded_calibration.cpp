@@ -62,18 +62,38 @@ PictureChoice picture_choice(const std::string& text) {
   return pictures_of(json::parse(text));
 }
 
-std::optional<RecordedCalibration> recorded_calibration(const ConvertedFile& file) {
+namespace {
+
+// Reads the record of options, if there is one.
+template <typename Read>
+auto read_record(const ConvertedFile& file, const Read& read) -> decltype(read(json())) {
   if (file.metadata.options.empty()) return std::nullopt;
   try {
-    const json record = json::parse(file.metadata.options);
+    return read(json::parse(file.metadata.options));
+  } catch (const json::exception& error) {
+    throw ConvertError(ExitCode::kBadFile, fmt::format("malformed {}: {}", kMetadataFile, json_problem(error)));
+  }
+}
+
+}  // namespace
+
+std::optional<RecordedCalibration> recorded_calibration(const ConvertedFile& file) {
+  return read_record(file, [](const json& record) -> std::optional<RecordedCalibration> {
     if (!record.contains("calibration")) return std::nullopt;
     const json& entry = record["calibration"];
     RecordedCalibration recorded{{}, pictures_of(entry.value("pictures", json::object()))};
     if (!entry.at("snr_db").is_null()) recorded.snr_db = entry["snr_db"].get<double>();
     return recorded;
-  } catch (const json::exception& error) {
-    throw ConvertError(ExitCode::kBadFile, fmt::format("malformed {}: {}", kMetadataFile, json_problem(error)));
-  }
+  });
+}
+
+std::optional<PictureChoice> recorded_pictures(const ConvertedFile& file) {
+  return read_record(file, [](const json& record) -> std::optional<PictureChoice> {
+    const json calibration = record.value("calibration", json::object());
+    if (calibration.contains("pictures")) return pictures_of(calibration["pictures"]);
+    if (record.contains("pictures")) return pictures_of(record["pictures"]);
+    return std::nullopt;
+  });
 }
 
 }  // namespace nnapi_convert

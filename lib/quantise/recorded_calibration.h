@@ -29,4 +29,7 @@ PictureChoice picture_choice(const std::string& text);
 // Nothing for a file that was not quantised by data. Throws ConvertError (kBadFile) for a damaged record.
 std::optional<RecordedCalibration> recorded_calibration(const ConvertedFile& file);
 
+// How pictures become the model's input; nothing for a file that doesn't tell. Throws as above.
+std::optional<PictureChoice> recorded_pictures(const ConvertedFile& file);
+
 }  // namespace nnapi_convert

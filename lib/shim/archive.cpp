@@ -15,6 +15,7 @@
 #include <string>
 #include <utility>
 
+#include "lib/format/attached_records.h"
 #include "lib/format/program_format.h"
 #include "lib/shim/failure.h"
 
@@ -110,6 +111,21 @@ int read_words(const ZipFile& file, uint64_t offset, uint64_t bytes, std::vector
   return fail(error, NNAPI_SHIM_BAD_MODEL, "the model buffer in %.200s can't be read; copy the file again", file.path);
 }
 
+// Reads a record that an archive may lack.
+int read_attached(const ZipFile& file, const RecordFinder& records, const std::string& name, std::string* bytes,
+                  nnapi_shim_error* error) {
+  if (!records.has(name)) return NNAPI_SHIM_OK;
+  uint64_t offset = 0, size = 0;
+  if (const int status = records.find(name, &offset, &size)) return status;
+  if (size > 0 && size <= nnapi_convert::kMostAttachedBytes) {
+    bytes->resize(static_cast<size_t>(size));
+    if (read_at(file, offset, &(*bytes)[0], bytes->size())) return NNAPI_SHIM_OK;
+  }
+  return fail(error, NNAPI_SHIM_BAD_MODEL,
+              "record %.80s of %.200s has %llu bytes, or can't be read; copy the file again", name.c_str(), file.path,
+              static_cast<unsigned long long>(size));
+}
+
 }  // namespace
 
 Archive::Archive(Archive&& other) noexcept {
@@ -121,6 +137,7 @@ Archive& Archive::operator=(Archive&& other) noexcept {
   std::swap(wiring_, other.wiring_);
   std::swap(program_, other.program_);
   std::swap(has_steps_, other.has_steps_);
+  std::swap(attached_, other.attached_);
   std::swap(program_copy_, other.program_copy_);
   std::swap(fd_, other.fd_);
   std::swap(mappings_, other.mappings_);
@@ -140,6 +157,7 @@ void Archive::close() {
   wiring_ = Wiring();
   program_ = ProgramRecord();
   has_steps_ = false;
+  attached_ = AttachedRecords();
   program_copy_ = std::vector<uint8_t>();
 }
 
@@ -283,6 +301,13 @@ int Archive::read_records(const ZipFile& file, nnapi_shim_error* error) {
   if (const int status = records.find_root(&root)) return status;
   if (const int status = read_index(file, records, root, &index, error)) return status;
   wiring_ = std::move(index.wiring);
+  const std::pair<const char*, std::string*> attached[] = {
+      {nnapi_convert::picture_record::kRecord, &attached_.pictures},
+      {nnapi_convert::kLabelsRecord, &attached_.labels},
+      {nnapi_convert::kNotesRecord, &attached_.notes}};
+  for (const auto& [name, bytes] : attached) {
+    if (const int status = read_attached(file, records, root + name, bytes, error)) return status;
+  }
   for (const RecordNames& names : index.records) {
     uint64_t offset = 0, bytes = 0;
     parts_.emplace_back();

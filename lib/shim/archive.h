@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lib/shim/archive_index.h"
+#include "lib/shim/attachments.h"
 #include "lib/shim/model_view.h"
 #include "lib/shim/nnapi_shim.h"
 #include "lib/shim/zip_directory.h"
@@ -65,6 +66,8 @@ class Archive {
   // Whether the program has steps between the segments, so that it alone can run them. Else it only gives arguments and
   // results the names and forms that they have in PyTorch.
   bool has_steps() const { return has_steps_; }
+  // What the archive tells an app about the model.
+  const AttachedRecords& attached() const { return attached_; }
   // Frees the words, which ModelBuffer::parse copies.
   void drop_words();
   // Frees the memory pages of weights that are mapped from a file; the system reads a page from there again when it is
@@ -90,6 +93,7 @@ class Archive {
   Wiring wiring_;
   ProgramRecord program_;
   bool has_steps_ = false;
+  AttachedRecords attached_;
   std::vector<uint8_t> program_copy_;  // where the record can't be used in its place
   int fd_ = -1;
   std::vector<Mapping> mappings_;  // of each segment's weights in a file; of all that a reader read

@@ -11,6 +11,7 @@
 #include "lib/shim/open_archive.h"
 #include "lib/shim/package.h"
 #include "lib/shim/shared_memory.h"
+#include "lib/shim/tensor_types.h"
 #include "lib/shim/trial_process.h"
 
 namespace {
@@ -59,7 +60,22 @@ int make_model(nnapi_shim::Archive opened, nnapi_shim_model** model, nnapi_shim_
   *model = nnapi_shim::open_archive(archive, error).release();
   if (!*model) return NNAPI_SHIM_BAD_MODEL;
   archive->drop_words();
-  return NNAPI_SHIM_OK;
+  const int status = (*model)->attachments.read(archive->attached(), error);
+  if (status == NNAPI_SHIM_OK) return status;
+  delete *model;
+  *model = nullptr;
+  return status;
+}
+
+// Checks what a function of pictures was given.
+int check_pictures(const nnapi_shim_model* model, const nnapi_shim_picture* picture, const nnapi_shim_tensor* tensor,
+                   const void* data, const char* function, nnapi_shim_error* error) {
+  if (!model || !picture) return fail_null(error, function, model ? "picture" : "model");
+  if (!tensor || !data) return fail_null(error, function, tensor ? "data" : "tensor");
+  if (model->attachments.has_pictures) return NNAPI_SHIM_OK;
+  return fail(error, NNAPI_SHIM_BAD_ARGUMENT,
+              "the file doesn't tell how pictures become the model's input; convert the model again with --mean and "
+              "--std, and --resize and --crop where they are needed");
 }
 
 }  // namespace
@@ -240,6 +256,68 @@ int nnapi_shim_result_find(const nnapi_shim_result* result, const char* path, nn
   }
   result->get(index, tensor);
   return NNAPI_SHIM_OK;
+}
+
+int nnapi_shim_picture_tensor(const nnapi_shim_model* model, nnapi_shim_tensor* tensor, nnapi_shim_error* error) {
+  clear(error);
+  const nnapi_shim_picture none = {};
+  const int status = check_pictures(model, &none, tensor, tensor, "nnapi_shim_picture_tensor", error);
+  if (status == NNAPI_SHIM_OK) *tensor = nnapi_shim::picture_tensor(model->attachments.pictures);
+  return status;
+}
+
+int nnapi_shim_picture_fill(const nnapi_shim_model* model, const nnapi_shim_picture* picture,
+                            const nnapi_shim_tensor* tensor, void* data, size_t bytes, nnapi_shim_error* error) {
+  clear(error);
+  const int status = check_pictures(model, picture, tensor, data, "nnapi_shim_picture_fill", error);
+  if (status != NNAPI_SHIM_OK) return status;
+  return nnapi_shim::fill_picture(model->attachments.pictures, *picture, *tensor, data, bytes, error);
+}
+
+int nnapi_shim_picture_boxes(const nnapi_shim_model* model, const nnapi_shim_picture* picture,
+                             const nnapi_shim_tensor* tensor, float* boxes, uint32_t count, nnapi_shim_error* error) {
+  clear(error);
+  const int status = check_pictures(model, picture, tensor, boxes, "nnapi_shim_picture_boxes", error);
+  if (status != NNAPI_SHIM_OK) return status;
+  return nnapi_shim::boxes_of_picture(model->attachments.pictures, *picture, *tensor, boxes, count, error);
+}
+
+uint32_t nnapi_shim_label_count(const nnapi_shim_model* model) {
+  return model ? static_cast<uint32_t>(model->attachments.labels.size()) : 0;
+}
+
+const char* nnapi_shim_label(const nnapi_shim_model* model, uint32_t index) {
+  return index < nnapi_shim_label_count(model) ? model->attachments.labels[index].c_str() : nullptr;
+}
+
+int nnapi_shim_top(const nnapi_shim_model* model, const nnapi_shim_tensor* output, const void* data,
+                   nnapi_shim_score* best, uint32_t* count, nnapi_shim_error* error) {
+  clear(error);
+  if (!output || !data) return fail_null(error, "nnapi_shim_top", output ? "data" : "output");
+  if (!best || !count) return fail_null(error, "nnapi_shim_top", best ? "count" : "best");
+  if (!nnapi_shim::is_float(output->type) && !nnapi_shim::is_8_bit(output->type)) {
+    return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "an output of type %d found, one of floats or 8-bit integers needed",
+                static_cast<int>(output->type));
+  }
+  *count = static_cast<uint32_t>(nnapi_shim::find_best(*output, data, best, *count));
+  for (uint32_t i = 0; i < *count; ++i) best[i].label = nnapi_shim_label(model, best[i].index);
+  return NNAPI_SHIM_OK;
+}
+
+uint32_t nnapi_shim_note_count(const nnapi_shim_model* model) {
+  return model ? static_cast<uint32_t>(model->attachments.notes.size()) : 0;
+}
+
+const char* nnapi_shim_note_key(const nnapi_shim_model* model, uint32_t index) {
+  return index < nnapi_shim_note_count(model) ? model->attachments.notes[index].first.c_str() : nullptr;
+}
+
+const char* nnapi_shim_note(const nnapi_shim_model* model, const char* key) {
+  if (!model || !key) return nullptr;
+  for (const auto& [name, value] : model->attachments.notes) {
+    if (name == key) return value.c_str();
+  }
+  return nullptr;
 }
 
 int nnapi_shim_share_descriptor(nnapi_shim_model* model, int fd, size_t offset, size_t bytes,

@@ -70,15 +70,6 @@ int check_floats(const char* what, uint32_t index, const nnapi_shim_buffer& foun
 
 }  // namespace
 
-bool is_float(int32_t type) {
-  return type == static_cast<int32_t>(OperandCode::TENSOR_FLOAT32);
-}
-
-bool is_8_bit(int32_t type) {
-  return type == static_cast<int32_t>(OperandCode::TENSOR_QUANT8_ASYMM) ||
-         type == static_cast<int32_t>(OperandCode::TENSOR_QUANT8_ASYMM_SIGNED);
-}
-
 void FloatBoundary::add(const ModelBuffer& buffer) {
   add_floats(buffer.input_types(), &inputs);
   add_floats(buffer.output_types(), &outputs);

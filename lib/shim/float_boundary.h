@@ -6,12 +6,9 @@
 #include <vector>
 
 #include "lib/shim/model.h"
+#include "lib/shim/tensor_types.h"
 
 namespace nnapi_shim {
-
-bool is_float(int32_t type);
-// Returns whether tensors of this type can stand for floats, by their scale and zero point.
-bool is_8_bit(int32_t type);
 
 // Which inputs and outputs callers see as floats.
 struct FloatBoundary {

@@ -245,6 +245,68 @@ NNAPI_SHIM_API int nnapi_shim_result_tensor(const nnapi_shim_result* result, uin
 NNAPI_SHIM_API int nnapi_shim_result_find(const nnapi_shim_result* result, const char* path,
                                           nnapi_shim_named_tensor* tensor, nnapi_shim_error* error);
 
+/* Pictures. A file that was made with --mean and --std, by --calibrate on pictures or with --input-pixels tells how
+ * pictures become the model's input. These functions do that as the converter does, to the same bytes. Several threads
+ * may call them at once. */
+
+typedef enum {
+  NNAPI_SHIM_RGB = 0,    /* one plane, 3 bytes a pixel */
+  NNAPI_SHIM_RGBA = 1,   /* one plane, 4 bytes a pixel, the last of which is not used: Android's bitmaps */
+  NNAPI_SHIM_YUV_420 = 2 /* three planes, brightness, blue and red difference, the latter of half the width and height,
+                          * rounded up: Android's YUV_420_888; NV21 with two bytes from pixel to pixel. Full range
+                          * BT.601, as JPEG */
+} nnapi_shim_pixels;
+
+/* A picture in memory. A struct filled with zeros, except `struct_bytes`, holds the defaults. First the rectangle is
+ * cut out, in the picture's own pixels; then it is turned clockwise by `rotation`, 0, 90, 180 or 270, which cameras
+ * give to bring their picture upright; then left and right are swapped. What is left takes the way of the model's
+ * pictures. */
+typedef struct {
+  size_t struct_bytes; /* sizeof(nnapi_shim_picture) */
+  int32_t pixels;      /* an nnapi_shim_pixels */
+  uint32_t width, height;
+  const void* planes[3];
+  size_t plane_bytes[3];                             /* that may be read there */
+  size_t row_bytes[3], pixel_bytes[3];               /* from one to the next; 0: without a gap */
+  uint32_t cut_left, cut_top, cut_width, cut_height; /* the rectangle; zeros: the whole picture */
+  int32_t rotation, is_mirrored;
+} nnapi_shim_picture;
+
+/* Describes what a call by name (nnapi_shim_call) takes for a picture: forward's argument in PyTorch's order, without a
+ * batch where its rank is 3. Free sizes are 0: the caller has to fill them in. */
+NNAPI_SHIM_API int nnapi_shim_picture_tensor(const nnapi_shim_model* model, nnapi_shim_tensor* tensor,
+                                             nnapi_shim_error* error);
+/* Fills an input, which nnapi_shim_input or nnapi_shim_picture_tensor described: floats, or the integers of its scale
+ * and zero point. `bytes` are those of one picture. NNAPI_SHIM_BAD_ARGUMENT for a picture that doesn't fit. */
+NNAPI_SHIM_API int nnapi_shim_picture_fill(const nnapi_shim_model* model, const nnapi_shim_picture* picture,
+                                           const nnapi_shim_tensor* tensor, void* data, size_t bytes,
+                                           nnapi_shim_error* error);
+/* Takes boxes from the pixels of that input to those of the picture, in place. Each is four numbers: left, top, right,
+ * bottom. Boxes may reach over the picture's edge. The planes are not read. */
+NNAPI_SHIM_API int nnapi_shim_picture_boxes(const nnapi_shim_model* model, const nnapi_shim_picture* picture,
+                                            const nnapi_shim_tensor* tensor, float* boxes, uint32_t count,
+                                            nnapi_shim_error* error);
+
+/* The names of classes (--labels); NULL for a number that there is not. They stay until nnapi_shim_close. */
+NNAPI_SHIM_API uint32_t nnapi_shim_label_count(const nnapi_shim_model* model);
+NNAPI_SHIM_API const char* nnapi_shim_label(const nnapi_shim_model* model, uint32_t index);
+
+typedef struct {
+  uint32_t index;
+  float score;
+  const char* label; /* NULL where the file has none for it */
+} nnapi_shim_score;
+/* Finds the largest elements of an output of floats or 8-bit integers, which nnapi_shim_output described: at most
+ * `*count`, the largest first. Writes how many there are to `count`. Reads `type`, `bytes`, `scale` and `zero_point` of
+ * the output. */
+NNAPI_SHIM_API int nnapi_shim_top(const nnapi_shim_model* model, const nnapi_shim_tensor* output, const void* data,
+                                  nnapi_shim_score* best, uint32_t* count, nnapi_shim_error* error);
+
+/* Notes (--note KEY=VALUE); NULL for a number or a key that there is not. They stay until nnapi_shim_close. */
+NNAPI_SHIM_API uint32_t nnapi_shim_note_count(const nnapi_shim_model* model);
+NNAPI_SHIM_API const char* nnapi_shim_note_key(const nnapi_shim_model* model, uint32_t index);
+NNAPI_SHIM_API const char* nnapi_shim_note(const nnapi_shim_model* model, const char* key);
+
 /* Memory that the app shares with NNAPI's drivers: they read inputs from it and write outputs into it, without a copy
  * where the driver can. It is for models that use the same NNAPI library as the model that it was made with, and may
  * outlive them. */

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "lib/shim/attachments.h"
 #include "lib/shim/call_contexts.h"
 #include "lib/shim/execution.h"
 #include "lib/shim/options.h"
@@ -18,6 +19,8 @@ struct nnapi_shim_model {
   using CallShapes = nnapi_shim::CallShapes;
 
   virtual ~nnapi_shim_model() = default;
+
+  nnapi_shim::Attachments attachments;  // do not change after the file was opened
 
   virtual uint32_t argument_count() const = 0;
   // Returns the sizes of an argument, 0 for a flexible one; none for an argument that is not read.

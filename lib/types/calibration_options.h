@@ -8,7 +8,9 @@
 
 namespace nnapi_convert {
 
-// What pictures become, as lib/base/picture.h has it.
+// What pictures become, as torchvision's usual transform: the shorter side is resized, the middle cut out, and each
+// channel becomes (pixel / 255 * pixel_max - mean) / std. Mean and std have a number for each channel, or one for all;
+// empty ones stand for 0 and 1.
 struct PictureChoice {
   int64_t resize = 0, crop = 0;
   double pixel_max = 1;

@@ -11,6 +11,7 @@
 
 #include "lib/format/nnapi_codes.h"
 #include "lib/nnapi/device_profile.h"
+#include "lib/types/calibration_options.h"
 #include "lib/types/pixel_input.h"
 #include "lib/types/tensor_type.h"
 #include "lib/types/type_source.h"
@@ -101,6 +102,7 @@ struct ConvertOptions {
   std::vector<InputSpec> inputs;
   std::vector<BoundArgument> bound = {};  // filled by bind_arguments()
   std::optional<PixelInput> pixels = {};
+  std::optional<PictureChoice> pictures = {};  // how the app's pictures become the input, for the file's record
   LayoutChoice layout;
   QuantMode quant = QuantMode::kAuto;
   PreferenceCode preference = PreferenceCode::SUSTAINED_SPEED;

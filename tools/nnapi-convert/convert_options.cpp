@@ -108,14 +108,6 @@ void add_calibration_options(CLI::App& app, CalibrationOptions& calibration) {
       ->check(not_empty())
       ->type_name("TABLE")
       ->group(kQuantiseGroup);
-  app.add_option("--resize", calibration.pictures.resize, "of pictures: the shorter side becomes N pixels")
-      ->check(CLI::Range(1, 100'000))
-      ->type_name("N")
-      ->group(kQuantiseGroup);
-  app.add_option("--crop", calibration.pictures.crop, "of pictures: the middle square of N pixels is used")
-      ->check(CLI::Range(1, 100'000))
-      ->type_name("N")
-      ->group(kQuantiseGroup);
   app.add_option("--max-drop", calibration.max_drop,
                  "leave operations float, those that cost most first, until the share of results with another top-1\n"
                  "than float is at most this, on samples held back: 0.01 or 1%")
@@ -148,13 +140,22 @@ void add_calibration_options(CLI::App& app, CalibrationOptions& calibration) {
       ->group(kQuantiseGroup);
 }
 
-// How pixels become what the model takes: for --input-pixels, and for pictures that --calibrate reads.
+// How pictures become what the model takes: those that --calibrate reads, those of --input-pixels, and those of an app
+// that asks the file.
 void add_picture_options(CLI::App& app, std::string& pixels, PictureChoice& pictures) {
   app.add_option("--input-pixels", pixels,
                  "the result takes pictures as bytes and normalises them by --mean and --std itself: uint8 (rows of\n"
                  "red, green, blue) or rgba, which has a fourth byte; NAME=uint8 is for an argument of forward;\n"
                  "--input gives the sizes that MODEL takes")
       ->type_name("FORMAT")
+      ->group(kPicturesGroup);
+  app.add_option("--resize", pictures.resize, "of pictures: the shorter side becomes N pixels")
+      ->check(CLI::Range(1, 100'000))
+      ->type_name("N")
+      ->group(kPicturesGroup);
+  app.add_option("--crop", pictures.crop, "of pictures: the middle square of N pixels is used")
+      ->check(CLI::Range(1, 100'000))
+      ->type_name("N")
       ->group(kPicturesGroup);
   app.add_option("--mean", pictures.mean, "of pictures: subtracted from each channel, whose pixels are 0 to 1")
       ->delimiter(',')
@@ -175,6 +176,25 @@ void add_picture_options(CLI::App& app, std::string& pixels, PictureChoice& pict
       ->capture_default_str()
       ->group(kPicturesGroup);
   app.add_flag("--bgr", pictures.is_bgr, "of pictures: MODEL takes blue first")->group(kPicturesGroup);
+}
+
+}  // namespace
+
+namespace {
+
+// What the file tells an app and people about the model.
+void add_note_options(CLI::App& app, ConvertArguments& arguments) {
+  app.add_option("--labels", arguments.labels,
+                 "names of the classes, for apps (model.top(5)): a text file with a line for each, or a JSON list")
+      ->check(not_empty())
+      ->type_name("FILE")
+      ->group(kResult);
+  app.add_option("--note", arguments.notes,
+                 "a note for apps and people, such as author=..., licence=..., version=..., description=...; may be\n"
+                 "repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false)
+      ->group(kResult);
 }
 
 }  // namespace
@@ -299,6 +319,7 @@ void add_convert_options(CLI::App& app, ConvertArguments& arguments) {
       ->type_name("FILE")
       ->group(kResult);
   add_litert_options(app, arguments);
+  add_note_options(app, arguments);
   add_model_options(app, arguments);
   add_calibration_options(app, arguments.calibration);
   add_package_option(app, arguments);
@@ -326,6 +347,7 @@ FilesInUse files_of(const ConvertArguments& arguments) {
   if (!is_shipped_profile(arguments.device_profile)) {
     files.read.push_back({"--device-profile", arguments.device_profile});
   }
+  files.read.push_back({"--labels", arguments.labels});
   for (const std::string& path : arguments.torch_libraries) files.read.push_back({"--torch-library", path});
   files.written.push_back({"--litert", arguments.litert});
   files.written.push_back({"--emit-cpu", arguments.options.emit_cpu});

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <set>
 
 #include "lib/base/error.h"
 #include "lib/base/split_text.h"
@@ -106,12 +107,24 @@ void check_calibration(const CLI::App& app, const ConvertArguments& arguments) {
   }
   if (!arguments.calibration.source.empty()) return;
   for (const CLI::Option* option : app.get_options()) {
-    const bool is_of_pictures = option->get_group() == kPicturesGroup && !arguments.options.pixels;
-    if ((option->get_group() != kQuantiseGroup && !is_of_pictures) || option->count() == 0) continue;
-    if (option->check_lname("calibration")) continue;
-    throw ConvertError(ExitCode::kUsage,
-                       fmt::format("{}: --calibrate is missing, which gives the data", option->get_name(false, true)));
+    const bool is_of_pictures = option->get_group() == kPicturesGroup;
+    const bool needs_data =
+        option->get_group() == kQuantiseGroup || (is_of_pictures && arguments.calibration.reads_table());
+    if (!needs_data || option->count() == 0 || option->check_lname("calibration")) continue;
+    if (is_of_pictures && arguments.options.pixels && !option->check_lname("resize") && !option->check_lname("crop"))
+      continue;
+    throw ConvertError(
+        ExitCode::kUsage,
+        is_of_pictures
+            ? fmt::format("{}: the table of --calibration tells it", option->get_name(false, true))
+            : fmt::format("{}: --calibrate is missing, which gives the data", option->get_name(false, true)));
   }
+}
+
+// What the file tells the app: the options for pictures where there are any, or the model takes pixels.
+void read_pictures(ConvertArguments& arguments) {
+  const PictureChoice& pictures = arguments.calibration.pictures;
+  if (pictures.is_given() || arguments.options.pixels) arguments.options.pictures = pictures;
 }
 
 void read_package(const CLI::App& app, ConvertArguments& arguments) {
@@ -175,6 +188,7 @@ void check_methods(const ConvertArguments& arguments) {
   if (!arguments.options.emit_cpu.empty()) refused = "--emit-cpu";
   if (arguments.options.bundle_inputs) refused = "--bundle-inputs";
   if (!arguments.package_text.empty()) refused = "--package";
+  if (arguments.calibration.pictures.is_given()) refused = "--mean, --std, --resize or --crop";
   if (arguments.options.pixels) refused = "--input-pixels";
   if (embeds_cpu_model(arguments.options.fallback)) refused = "--fallback cpu";
   const auto is_html = [](const std::string& path) { return std::filesystem::path(path).extension() == ".html"; };
@@ -218,6 +232,27 @@ void check_no_torchscript(const ConvertArguments& arguments) {
   }
 }
 
+// The options that decide the result, for the record of what made the file. Of paths only the files' names: two
+// conversions of the same files are the same, wherever they lie.
+std::vector<std::string> given_options(const CLI::App& app) {
+  static const std::set<std::string> kOthers = {"help",   "help-all",   "output",   "litert",       "report",
+                                                "verify", "dump-after", "emit-cpu", "torch-library"};
+  std::vector<std::string> given;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() == 0 || option->get_lnames().empty() || kOthers.count(option->get_lnames()[0]) != 0) continue;
+    const std::string type = option->get_type_name();
+    const bool is_path = type == "FILE" || type == "DATA" || type == "TABLE";
+    std::string text = "--" + option->get_lnames()[0];
+    const std::vector<std::string> values =
+        option->get_expected_max() == 0 ? std::vector<std::string>() : option->results();
+    for (const std::string& value : values) {
+      text += " " + (is_path ? std::filesystem::path(value).filename().string() : value);
+    }
+    given.push_back(text);
+  }
+  return given;
+}
+
 }  // namespace
 
 void read_parsed(const CLI::App& app, ConvertArguments& arguments) {
@@ -240,8 +275,10 @@ void read_parsed(const CLI::App& app, ConvertArguments& arguments) {
   read_only_layout(arguments);
   check_control_flow(arguments.options);
   check_calibration(app, arguments);
+  read_pictures(arguments);
   check_methods(arguments);
   check_litert(app, arguments);
+  arguments.given = given_options(app);
 }
 
 }  // namespace nnapi_convert

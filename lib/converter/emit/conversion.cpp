@@ -1,13 +1,20 @@
 #include "lib/converter/emit/conversion.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "lib/converter/emit/attached_records.h"
 #include "lib/converter/emit/shim_files.h"
 #include "lib/converter/load/archive_writer.h"
+#include "lib/format/picture_record.h"
 #include "lib/nnapi/validate.h"
 
 namespace nnapi_convert {
 namespace {
+
+void add_attached(ArchiveExtras& extras, const char* record, std::string bytes) {
+  if (!bytes.empty()) extras.attached.push_back({record, std::move(bytes)});
+}
 
 ArchiveExtras extras_of(const Conversion& conversion) {
   ArchiveExtras extras;
@@ -20,6 +27,10 @@ ArchiveExtras extras_of(const Conversion& conversion) {
     extras.program = conversion.program;
     extras.has_module = conversion.has_module;
   }
+  if (conversion.pictures && conversion.runtime == Runtime::kShim) {
+    add_attached(extras, picture_record::kRecord, picture_record_of(*conversion.pictures, conversion.interface));
+  }
+  extras.attached.insert(extras.attached.end(), conversion.attached.begin(), conversion.attached.end());
   if (conversion.embeds_shim_source) extras.shim_source = shim_files();
   return extras;
 }

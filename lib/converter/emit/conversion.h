@@ -79,6 +79,8 @@ struct Conversion {
   std::string recorded_options;                       // by recorded_options.h
   std::optional<quantise::QuantisedParts> quantised;  // by data
   std::string calibration_table;                      // where the options ask for one
+  std::optional<PictureChoice> pictures;              // how pictures become the input, for the file's record
+  std::vector<FolderFile> attached;      // further records of the archive, such as the original's extra files
   std::vector<VariantSummary> variants;  // of a package; the other numbers are those of member_that_callers_see()
 
   // Returns the lowest feature level that has all operations of the segments.

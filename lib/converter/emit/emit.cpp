@@ -181,6 +181,7 @@ Conversion describe(PlannedModel& planned, const ConvertOptions& options) {
   result.runtime = options.runtime;
   result.embeds_shim_source = options.embed_shim_source;
   result.recorded_options = record_options(options);
+  result.pictures = options.pictures;
   result.quant = planned.quant;
   result.kept = planned.kept;
   result.interface = planned.interface;

@@ -122,6 +122,7 @@ void write_and_release(MethodsConversion& conversion, const std::string& path) {
     if (method.conversion.embeds_shim_source) extras.shim_source = shim_files();
   }
   extras.metadata = to_json(metadata);
+  extras.attached = conversion.attached;
   write_and_release_module(conversion.module, *conversion.late, path, extras);
 }
 

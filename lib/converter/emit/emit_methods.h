@@ -34,6 +34,7 @@ struct MethodsConversion {
   torch::jit::Module module;
   std::shared_ptr<DeferredTensors> late = std::make_shared<DeferredTensors>();  // weights of `module`
   std::vector<MethodConversion> methods;
+  std::vector<FolderFile> attached = {};  // as Conversion::attached
 };
 
 // Makes the module. `original`'s other methods stay as they are.

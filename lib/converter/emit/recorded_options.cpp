@@ -7,6 +7,7 @@
 #include "lib/base/error.h"
 #include "lib/base/json_problem.h"
 #include "lib/nnapi/shipped_profiles.h"
+#include "lib/quantise/recorded_calibration.h"
 
 namespace nnapi_convert {
 namespace {
@@ -117,6 +118,9 @@ std::string record_options(const ConvertOptions& options) {
   if (const auto& pixels = options.pixels) {
     record["pixels"] = {{"name", pixels->name}, {"alpha", pixels->has_alpha}, {"max", pixels->pixel_max},
                         {"mean", pixels->mean}, {"std", pixels->std},         {"bgr", pixels->is_bgr}};
+  }
+  if (options.pictures && options.pictures->is_given()) {
+    record["pictures"] = json::parse(picture_text(*options.pictures));
   }
   return record.dump();
 }

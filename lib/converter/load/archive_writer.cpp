@@ -48,6 +48,7 @@ PickledState pickle_state(const torch::jit::Module& module) {
 void write_extras(ZipWriter& zip, const ArchiveExtras& extras) {
   if (!extras.metadata.empty()) zip.add(std::string("extra/") + kMetadataFile, extras.metadata);
   if (!extras.shim_index.empty()) zip.add(buffer_format_v2::kIndexRecord, extras.shim_index);
+  for (const FolderFile& record : extras.attached) zip.add(record.name, record.text);
   if (extras.program == nullptr) return;
   zip.add(program_format::kRecord, extras.program->bytes,
           [&](const nnapi::ByteSink& sink) { extras.program->write(sink); });

@@ -23,6 +23,7 @@ struct ArchiveExtras {
                            // aligned, so that they can be mapped
   std::string shim_index;  // of these compilations, by shim_index.h; empty: no such file
   std::shared_ptr<const Program> program = {};  // what runs around these compilations; may be null
+  std::vector<FolderFile> attached = {};        // other records, by their names in the root folder
   std::vector<FolderFile> shim_source;          // the files of kShimSourceFolder
   bool has_module = true;  // false: without code and without the state behind the compilations, for the shim alone
 };

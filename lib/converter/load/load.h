@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "lib/base/diagnostics.h"
+#include "lib/base/folder.h"
 #include "lib/converter/graph/attribute_path.h"
 #include "lib/converter/load/load_exported.h"
 
@@ -34,6 +35,7 @@ struct LoadedModel {
   std::vector<ExportedTensor> stated = {};             // of an exported program: the tensors that forward takes
   std::vector<ExportedNumber> numbers = {};            // of an exported program: the integers that forward takes
   std::vector<FixedValue> fixed = {};                  // of an exported program: what torch.export fixed
+  std::vector<FolderFile> extra_files = {};            // of the archive, by their names (_extra_files)
   std::map<size_t, at::ScalarType> float_dtypes = {};  // that are stated for arguments of forward; self is 0
 
   // Arguments of the sizes and dtypes that the file is for; null if it doesn't say.

@@ -9,8 +9,8 @@
 
 #include "lib/base/error.h"
 #include "lib/base/large_pages.h"
-#include "lib/base/picture.h"
 #include "lib/base/picture_list.h"
+#include "lib/converter/samples/prepared_picture.h"
 #include "lib/converter/samples/sample_limits.h"
 
 namespace nnapi_convert {
@@ -25,16 +25,15 @@ bool takes_pixels(const TensorType& type) {
   return type.dtype == at::kByte;
 }
 
-calibration::PictureSize picture_size(const std::string& source, const ModuleInterface& interface) {
-  const auto size_of = [](const TensorType& type) -> std::optional<calibration::PictureSize> {
+PictureSize picture_size(const std::string& source, const ModuleInterface& interface) {
+  const auto size_of = [](const TensorType& type) -> std::optional<PictureSize> {
     Dims dims = type.dims;
     const bool fits = dims.size() == 4 && dims[0].fixed_value().value_or(1) == 1;
     if (!fits || (type.dtype != at::kFloat && !takes_pixels(type))) return std::nullopt;
     if (takes_pixels(type)) std::rotate(dims.begin() + 1, dims.end() - 1, dims.end());
     const int64_t channels = dims[1].fixed_value().value_or(0);
     if (channels != 1 && channels != 3 && (channels != 4 || !takes_pixels(type))) return std::nullopt;
-    return calibration::PictureSize{channels == 1 ? 1 : 3, dims[2].fixed_value().value_or(0),
-                                    dims[3].fixed_value().value_or(0)};
+    return PictureSize{channels == 1 ? 1 : 3, dims[2].fixed_value().value_or(0), dims[3].fixed_value().value_or(0)};
   };
   const auto size = interface.inputs.size() == 1 ? size_of(interface.inputs[0].type) : std::nullopt;
   if (size) return *size;
@@ -61,21 +60,21 @@ void check_normalisation(const CalibrationOptions& options) {
                   options.source));
 }
 
-calibration::PictureOptions picture_options(const PictureChoice& choice, const TensorType& type) {
-  if (!takes_pixels(type)) {
-    return {choice.resize, choice.crop, choice.pixel_max, choice.mean, choice.std, choice.is_bgr};
-  }
+pictures::Preparation how_to_prepare(const PictureChoice& choice, const TensorType& type) {
+  if (!takes_pixels(type)) return preparation_of(choice);
   if (choice.normalises()) {
     throw ConvertError(
         ExitCode::kUsage,
         "--mean, --std, --pixel-max and --bgr: the model takes bytes and normalises them itself; they go "
         "with --input-pixels or a model that takes float32");
   }
-  return {choice.resize, choice.crop, 255, {}, {}, false};
+  PictureChoice bytes = choice;
+  bytes.pixel_max = 255;
+  return preparation_of(bytes);
 }
 
 // In pages of its own, if it is large: memory between what stays would be of no use for the large tensors of a run.
-at::Tensor tensor_of(const calibration::PictureTensor& picture) {
+at::Tensor tensor_of(const PictureTensor& picture) {
   using Pixels = std::vector<float, LargePages<float>>;
   const auto pixels = std::make_shared<Pixels>(picture.values.begin(), picture.values.end());
   return at::from_blob(
@@ -84,7 +83,7 @@ at::Tensor tensor_of(const calibration::PictureTensor& picture) {
 }
 
 // Returns the picture as the input takes it.
-at::Tensor to_input(const calibration::PictureTensor& picture, const TensorType& type) {
+at::Tensor to_input(const PictureTensor& picture, const TensorType& type) {
   at::Tensor values = tensor_of(picture);
   if (!takes_pixels(type)) return values;
   const bool has_alpha = type.dims.back().fixed_value() == 4;
@@ -92,10 +91,10 @@ at::Tensor to_input(const calibration::PictureTensor& picture, const TensorType&
   return (has_alpha ? at::constant_pad_nd(values, {0, 1}, 255) : values).to(at::kByte).contiguous();
 }
 
-calibration::PictureTensor sized(const calibration::Picture& picture, const calibration::PictureSize& size,
-                                 const calibration::PictureOptions& how, const std::string& path) {
+PictureTensor sized(const calibration::Picture& picture, const PictureSize& size, const pictures::Preparation& how,
+                    const std::string& path) {
   try {
-    return calibration::to_tensor(picture, size, how);
+    return prepared(picture, size, how);
   } catch (const ConvertError& error) {
     throw ConvertError(ExitCode::kBadFile, fmt::format("{}: {}", path, error.what()));
   }
@@ -111,12 +110,12 @@ void check_channels(const char* option, const std::vector<double>& values, int64
 
 void read_pictures(const CalibrationOptions& options, const ModuleInterface& interface, Diagnostics& diagnostics,
                    const AddPicture& add) {
-  const calibration::PictureSize size = picture_size(options.source, interface);
+  const PictureSize size = picture_size(options.source, interface);
   const PictureChoice& choice = options.pictures;
   if (!takes_pixels(interface.inputs[0].type)) check_normalisation(options);
   check_channels("--mean", choice.mean, size.channels);
   check_channels("--std", choice.std, size.channels);
-  const calibration::PictureOptions how = picture_options(choice, interface.inputs[0].type);
+  const pictures::Preparation how = how_to_prepare(choice, interface.inputs[0].type);
   std::vector<std::string> paths = calibration::list_pictures(options.source);
   const size_t found = paths.size();
   thin_out(paths, most_samples(static_cast<uint64_t>(size.channels * size.height * size.width) * sizeof(float)));

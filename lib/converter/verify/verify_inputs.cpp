@@ -9,6 +9,7 @@
 #include "lib/base/error.h"
 #include "lib/base/file_bytes.h"
 #include "lib/base/held_back.h"
+#include "lib/base/picture_list.h"
 #include "lib/converter/emit/recorded_options.h"
 #include "lib/converter/frontend/argument_samples.h"
 #include "lib/converter/frontend/bound_arguments.h"
@@ -149,7 +150,7 @@ std::vector<Values> like_calibration(const VerifyRequest& request, const LoadedM
   CalibrationOptions options;
   options.source = request.inputs_file;
   options.is_of_verify = !request.hold_back;
-  options.pictures = recorded_calibration(converted)->pictures;
+  options.pictures = recorded_pictures(converted).value_or(PictureChoice());
   ModuleInterface interface;
   for (const MetadataInput& input : converted.metadata.inputs) {
     TensorType type = input.type.is_quantized() ? TensorType{at::kFloat, input.type.dims, {}} : input.type;
@@ -216,7 +217,9 @@ Values with_original_dtypes(const Values& values, const Metadata& metadata) {
 std::vector<Values> make_samples(const VerifyRequest& request, const LoadedModel& original,
                                  const ConvertedFile& converted, const ForwardArguments& arguments, int count) {
   const Metadata& metadata = converted.metadata;
-  if (!request.inputs_file.empty() && recorded_calibration(converted)) {
+  const bool are_pictures = !request.inputs_file.empty() && calibration::names_pictures(request.inputs_file);
+  const bool has_pictures = recorded_pictures(converted) || recorded_pixels(converted);
+  if (!request.inputs_file.empty() && (recorded_calibration(converted) || (are_pictures && has_pictures))) {
     return like_calibration(request, original, converted, arguments);
   }
   if (!request.inputs_file.empty()) {

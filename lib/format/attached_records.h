@@ -1,0 +1,17 @@
+// Records of an archive that tell an app about the model (schemas/nnapi_extras.md).
+#pragma once
+
+#include <cstddef>
+
+namespace nnapi_convert {
+
+// The names of the classes, each ended by a newline, in UTF-8.
+constexpr const char* kLabelsRecord = "extra/nnapi_shim.labels";
+// A JSON object of strings.
+constexpr const char* kNotesRecord = "extra/nnapi_shim.notes";
+// What made the file, as JSON. Phones don't read it.
+constexpr const char* kOriginRecord = "extra/nnapi_convert.origin.json";
+// Readers refuse larger ones.
+constexpr size_t kMostAttachedBytes = size_t{1} << 22;
+
+}  // namespace nnapi_convert

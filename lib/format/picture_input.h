@@ -1,0 +1,355 @@
+// What becomes of a picture on its way into a model. The converter calibrates with this code, and the shim fills the
+// model's input with it on the phone.
+//
+// Both have to give the same bytes on every processor and compiler. All arithmetic on pixels is therefore of integers,
+// and what is of floating-point numbers is a table of 256 values, whose steps are kept apart (value_of()).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+namespace nnapi_convert::pictures {
+
+constexpr size_t kChannels = 3;  // red, green, blue: the bytes of a pixel in this file's rows
+
+// What a model takes. The picture is resized, its middle is cut out, and each channel becomes
+// (pixel / 255 * pixel_max - mean) / std.
+struct Preparation {
+  uint32_t resize = 0;  // the shorter side becomes this; 0: none
+  uint32_t crop = 0;    // the middle square of this side is cut out; 0: none
+  double pixel_max = 1;
+  double mean[kChannels] = {0, 0, 0}, std[kChannels] = {1, 1, 1};
+  bool is_bgr = false;
+};
+
+// Where the pixels of a picture are. A plane has 3 or 4 bytes for each pixel, red, green and blue first; or there are
+// three planes, brightness, blue and red difference, of which the latter have half the width and half the height.
+struct View {
+  const uint8_t* planes[3] = {nullptr, nullptr, nullptr};
+  size_t row_bytes[3] = {0, 0, 0}, pixel_bytes[3] = {0, 0, 0};  // from one to the next
+  bool is_yuv = false;
+  // The part that is used, before it is turned, in pixels.
+  uint32_t left = 0, top = 0, width = 0, height = 0;
+  uint32_t quarter_turns = 0;  // clockwise, 0 to 3
+  bool is_mirrored = false;    // left and right are swapped, after the turn
+
+  bool is_upright() const { return quarter_turns % 2 == 0; }
+  uint32_t turned_width() const { return is_upright() ? width : height; }
+  uint32_t turned_height() const { return is_upright() ? height : width; }
+};
+
+struct Point {
+  int64_t x = 0, y = 0;
+};
+
+// Returns the place in the turned and mirrored part of a pixel of the part. Pixels outside of it are extrapolated.
+inline Point turned(const View& view, Point pixel) {
+  const int64_t right = int64_t{view.width} - 1 - pixel.x, below = int64_t{view.height} - 1 - pixel.y;
+  const Point of_turns[] = {{pixel.x, pixel.y}, {below, pixel.x}, {right, below}, {pixel.y, right}};
+  Point result = of_turns[view.quarter_turns % 4];
+  if (view.is_mirrored) result.x = int64_t{view.turned_width()} - 1 - result.x;
+  return result;
+}
+
+// The way back, to the whole picture. `edge` is 1 for pixels, and 0 for points between pixels, such as a box's corners.
+template <typename Number>
+void turn_back(const View& view, Number edge, Number* x, Number* y) {
+  const auto width = static_cast<Number>(view.width), height = static_cast<Number>(view.height);
+  const Number right = width - edge, below = height - edge, down = *y;
+  const Number across = view.is_mirrored ? (view.is_upright() ? right : below) - *x : *x;
+  const Number xs[] = {across, down, right - across, right - down};
+  const Number ys[] = {down, below - across, below - down, across};
+  *x = xs[view.quarter_turns % 4] + static_cast<Number>(view.left);
+  *y = ys[view.quarter_turns % 4] + static_cast<Number>(view.top);
+}
+
+inline uint8_t clamped(int32_t value) {
+  return static_cast<uint8_t>(value < 0 ? 0 : value > 255 ? 255 : value);
+}
+
+// Blue and red difference of full range BT.601, as JPEG and Android's cameras have it: red is y + 1.402 * (v - 128),
+// green y - 0.344136 * (u - 128) - 0.714136 * (v - 128), blue y + 1.772 * (u - 128).
+class Difference {
+ public:
+  Difference(uint8_t blue, uint8_t red) {
+    constexpr int32_t kRed = 91881, kGreenOfBlue = 22554, kGreenOfRed = 46802, kBlue = 116130;
+    const int32_t u = blue - 128, v = red - 128;
+    red_ = kRed * v;
+    green_ = -kGreenOfBlue * u - kGreenOfRed * v;
+    blue_ = kBlue * u;
+  }
+  void add_to(uint8_t brightness, uint8_t* rgb) const {
+    constexpr int kBits = 16;
+    const int32_t y = brightness * (1 << kBits) + (1 << (kBits - 1));
+    rgb[0] = clamped((y + red_) >> kBits);
+    rgb[1] = clamped((y + green_) >> kBits);
+    rgb[2] = clamped((y + blue_) >> kBits);
+  }
+
+ private:
+  int32_t red_, green_, blue_;
+};
+
+// Copies `count` pixels of a row, from (x, y) of the whole picture on, each to the place `step` bytes behind the last.
+inline void read_row(const View& view, size_t x, size_t y, size_t count, uint8_t* to, ptrdiff_t step) {
+  const uint8_t* from = view.planes[0] + y * view.row_bytes[0] + x * view.pixel_bytes[0];
+  if (!view.is_yuv) {
+    for (size_t i = 0; i < count; ++i, to += step, from += view.pixel_bytes[0]) {
+      to[0] = from[0];
+      to[1] = from[1];
+      to[2] = from[2];
+    }
+    return;
+  }
+  const size_t pixel_bytes = view.pixel_bytes[0];
+  const uint8_t* blue = view.planes[1] + y / 2 * view.row_bytes[1] + x / 2 * view.pixel_bytes[1];
+  const uint8_t* red = view.planes[2] + y / 2 * view.row_bytes[2] + x / 2 * view.pixel_bytes[2];
+  for (size_t i = 0; i < count; blue += view.pixel_bytes[1], red += view.pixel_bytes[2]) {
+    const Difference difference(*blue, *red);
+    const size_t end = std::min(count, i + 2 - (x + i) % 2);  // pixels of one difference
+    for (; i < end; ++i, to += step, from += pixel_bytes) difference.add_to(*from, to);
+  }
+}
+
+// Copies a rectangle of the turned part to rows of pixels without gaps. Reads along the picture's own rows.
+inline void read_rows(const View& view, Point first, size_t width, size_t height, uint8_t* to) {
+  Point begin = first, end{first.x + static_cast<int64_t>(width) - 1, first.y + static_cast<int64_t>(height) - 1};
+  turn_back<int64_t>(view, 1, &begin.x, &begin.y);
+  turn_back<int64_t>(view, 1, &end.x, &end.y);
+  if (end.x < begin.x) std::swap(begin.x, end.x);
+  if (end.y < begin.y) std::swap(begin.y, end.y);
+  const auto place_of = [&](int64_t x, int64_t y) {
+    const Point point = turned(view, {x - view.left, y - view.top});
+    const int64_t pixel = (point.y - first.y) * static_cast<int64_t>(width) + point.x - first.x;
+    return static_cast<ptrdiff_t>(pixel * static_cast<int64_t>(kChannels));
+  };
+  const ptrdiff_t begins = place_of(begin.x, begin.y), step = place_of(begin.x + 1, begin.y) - begins;
+  for (int64_t y = begin.y; y <= end.y; ++y) {
+    read_row(view, static_cast<size_t>(begin.x), static_cast<size_t>(y), static_cast<size_t>(end.x - begin.x + 1),
+             to + place_of(begin.x, y), step);
+  }
+}
+
+// How much each pixel of a row or column counts for some of those that it is resized to.
+struct Filter {
+  struct Taps {
+    uint32_t first = 0, count = 0;  // pixels
+    size_t weights = 0;             // where the weights of these pixels begin
+  };
+  std::vector<Taps> taps;
+  std::vector<int16_t> weights;  // the sum of each pixel's is kOne
+  uint32_t most_taps = 0;
+
+  static constexpr int kBits = 14;  // fits into 16 bits, of which processors multiply many at once
+  static constexpr int32_t kOne = 1 << kBits, kHalf = kOne / 2;
+
+  size_t first_pixel() const { return taps.front().first; }
+  size_t end_pixel() const { return taps.back().first + taps.back().count; }
+};
+
+// A triangle as wide as what a pixel stands for, as Pillow's bilinear resize: `size` pixels become `resized`, of which
+// those from `first` on are wanted. Distances are in units of 1 / (2 * resized) pixels, so that they are integers.
+inline Filter filter_of(uint32_t size, uint32_t resized, uint32_t first, uint32_t count) {
+  Filter filter;
+  const int64_t unit = int64_t{resized} * 2, reach = 2 * int64_t{std::max(size, resized)};
+  filter.taps.reserve(count);
+  for (int64_t i = first; i < int64_t{first} + count; ++i) {
+    const int64_t centre = (2 * i + 1) * size;
+    const int64_t begin = std::max<int64_t>(0, (centre - reach + resized) / unit);
+    const int64_t end = std::min<int64_t>(size, (centre + reach + resized) / unit);
+    const auto share = [&](int64_t at) {
+      const int64_t distance = (2 * at + 1) * resized - centre;
+      return std::max<int64_t>(0, reach - (distance < 0 ? -distance : distance));
+    };
+    int64_t sum = 0, total = 0;
+    for (int64_t at = begin; at < end; ++at) sum += share(at);
+    filter.taps.push_back({static_cast<uint32_t>(begin), static_cast<uint32_t>(end - begin), filter.weights.size()});
+    filter.most_taps = std::max(filter.most_taps, filter.taps.back().count);
+    filter.weights.resize(filter.weights.size() + filter.taps.back().count);
+    int16_t* weight = filter.weights.data() + filter.taps.back().weights;
+    for (int64_t at = begin; at < end; ++at) {  // rounds the totals, so that the last one is exact
+      const int64_t before = (total * Filter::kOne + sum / 2) / sum;
+      total += share(at);
+      *weight++ = static_cast<int16_t>((total * Filter::kOne + sum / 2) / sum - before);
+    }
+  }
+  return filter;
+}
+
+// Resizes a row whose pixels are `step` bytes apart; `row` is the filter's first pixel.
+inline void resize_row(const uint8_t* row, size_t step, const Filter& filter, uint8_t* to) {
+  const size_t first = filter.first_pixel();
+  for (const Filter::Taps& taps : filter.taps) {
+    const int16_t* weight = filter.weights.data() + taps.weights;
+    const uint8_t* pixel = row + (taps.first - first) * step;
+    int32_t red = Filter::kHalf, green = Filter::kHalf, blue = Filter::kHalf;
+    for (const int16_t* end = weight + taps.count; weight != end; ++weight, pixel += step) {
+      red += *weight * pixel[0];
+      green += *weight * pixel[1];
+      blue += *weight * pixel[2];
+    }
+    to[0] = static_cast<uint8_t>(red >> Filter::kBits);
+    to[1] = static_cast<uint8_t>(green >> Filter::kBits);
+    to[2] = static_cast<uint8_t>(blue >> Filter::kBits);
+    to += kChannels;
+  }
+}
+
+// The rows of a rectangle of the turned part: where they lie, if their bytes can be used there, else some of them at a
+// time, in a copy.
+class Rows {
+ public:
+  Rows(const View& view, size_t left, size_t width, size_t most_rows)
+      : view_(view),
+        left_(left),
+        width_(width),
+        is_direct_(!view.is_yuv && !view.is_mirrored && view.quarter_turns == 0) {
+    if (!is_direct_) copy_.resize((most_rows + kRowsAtOnce) * row_bytes());
+  }
+
+  size_t pixel_bytes() const { return is_direct_ ? view_.pixel_bytes[0] : kChannels; }
+  size_t row_bytes() const { return (width_ - 1) * pixel_bytes() + kChannels; }
+
+  // Returns row `first`, and makes the rows up to `end` ready. `first` does not fall from call to call.
+  const uint8_t* get(size_t first, size_t end) {
+    if (is_direct_) {
+      return view_.planes[0] + (view_.top + first) * view_.row_bytes[0] + (view_.left + left_) * view_.pixel_bytes[0];
+    }
+    if (end > end_) {
+      const size_t kept = end_ > first ? end_ - first : 0;
+      if (kept > 0) std::memmove(copy_.data(), copy_.data() + (first - begin_) * stride(), kept * stride());
+      begin_ = first;
+      const size_t read = first + kept, count = std::min(size_t{view_.turned_height()}, end + kRowsAtOnce - 1) - read;
+      read_rows(view_, {static_cast<int64_t>(left_), static_cast<int64_t>(read)}, width_, count,
+                copy_.data() + kept * stride());
+      end_ = read + count;
+    }
+    return copy_.data() + (first - begin_) * stride();
+  }
+  size_t stride() const { return is_direct_ ? view_.row_bytes[0] : row_bytes(); }
+
+ private:
+  static constexpr size_t kRowsAtOnce = 16;  // in a picture that is turned they are parts of its rows
+
+  const View& view_;
+  const size_t left_, width_;
+  const bool is_direct_;
+  std::vector<uint8_t> copy_;
+  size_t begin_ = 0, end_ = 0;  // rows of the copy
+};
+
+// Adds a row to sums.
+inline void add_row(const uint8_t* row, int16_t weight, size_t count, int32_t* sums) {
+  for (size_t i = 0; i < count; ++i) sums[i] += static_cast<int16_t>(row[i]) * weight;
+}
+
+// What of a picture, after it was turned, is resized to what.
+struct Placement {
+  uint32_t from_width = 0, from_height = 0;
+  uint32_t resized_width = 0, resized_height = 0;     // the whole picture
+  uint32_t left = 0, top = 0, width = 0, height = 0;  // the part of it that the model gets
+};
+
+enum class Fit {
+  kFits,
+  kTooSmall,   // the resized picture is smaller than the square that is cut out; the placement has its size
+  kOtherSize,  // the model needs another size than the placement's
+  kTooLarge,   // the picture, resized, takes too much memory
+};
+
+constexpr uint64_t kMostSide = uint64_t{1} << 24, kMostBytes = uint64_t{1} << 30;
+
+// Places a picture that has pixels. Without resize and crop it is stretched to the model's size; 0 is a free size.
+inline Fit place(uint32_t from_width, uint32_t from_height, const Preparation& how, uint32_t model_width,
+                 uint32_t model_height, Placement* place) {
+  const uint64_t shorter = std::min(from_width, from_height);
+  const auto resized = [&](uint32_t size) -> uint64_t {
+    if (how.resize == 0 || size == 0) return size;
+    return size == shorter ? how.resize : std::max<uint64_t>(1, uint64_t{size} * how.resize / shorter);
+  };
+  uint64_t width = resized(from_width), height = resized(from_height);
+  const bool is_stretched = how.resize == 0 && how.crop == 0 && model_width > 0 && model_height > 0;
+  if (is_stretched) {
+    width = model_width;
+    height = model_height;
+  }
+  if (width > kMostSide * 16 || height > kMostSide * 16) return Fit::kTooLarge;
+  *place = {from_width, from_height, static_cast<uint32_t>(width), static_cast<uint32_t>(height),
+            0,          0,           static_cast<uint32_t>(width), static_cast<uint32_t>(height)};
+  if (how.crop > 0) {
+    if (width < how.crop || height < how.crop) return Fit::kTooSmall;
+    // An odd pixel is cut off at the left and at the top.
+    place->left = static_cast<uint32_t>((width - how.crop + 1) / 2);
+    place->top = static_cast<uint32_t>((height - how.crop + 1) / 2);
+    place->width = place->height = how.crop;
+  }
+  const bool fits =
+      (model_width == 0 || model_width == place->width) && (model_height == 0 || model_height == place->height);
+  if (!fits) return Fit::kOtherSize;
+  const uint64_t row_bytes = uint64_t{place->width} * kChannels;
+  const bool is_large = row_bytes > kMostBytes / place->height;
+  return is_large ? Fit::kTooLarge : Fit::kFits;
+}
+
+// Writes the rows of the placed picture to `to`, of width * height pixels: each row is made of rows, then its pixels.
+inline void resize(const View& view, const Placement& place, uint8_t* to) {
+  const Filter columns = filter_of(place.from_width, place.resized_width, place.left, place.width);
+  const Filter rows = filter_of(place.from_height, place.resized_height, place.top, place.height);
+  const size_t left = columns.first_pixel();
+  Rows from(view, left, columns.end_pixel() - left, rows.most_taps);
+  const size_t row_bytes = from.row_bytes();
+  std::vector<int32_t> sums(row_bytes);
+  std::vector<uint8_t> row(row_bytes);
+  for (const Filter::Taps& taps : rows.taps) {
+    const uint8_t* next = from.get(taps.first, taps.first + taps.count);
+    std::fill(sums.begin(), sums.end(), Filter::kHalf);
+    for (size_t i = 0; i < taps.count; ++i, next += from.stride()) {
+      add_row(next, rows.weights[taps.weights + i], row_bytes, sums.data());
+    }
+    for (size_t i = 0; i < row_bytes; ++i) row[i] = static_cast<uint8_t>(sums[i] >> Filter::kBits);
+    resize_row(row.data(), from.pixel_bytes(), columns, to);
+    to += size_t{place.width} * kChannels;
+  }
+}
+
+// Brightness, as Pillow counts it.
+inline uint8_t brightness(const uint8_t* pixel) {
+  constexpr uint32_t kRed = 19595, kGreen = 38470, kBlue = 7471;
+  return static_cast<uint8_t>((pixel[0] * kRed + pixel[1] * kGreen + pixel[2] * kBlue + 0x8000) >> 16);
+}
+
+// The number that a channel of the model gets for a byte. Each step is stored, as a compiler may join a product and a
+// difference to an instruction that rounds once.
+inline float value_of(uint32_t byte, const Preparation& how, size_t channel) {
+  volatile double step = byte / 255.0;
+  step = step * how.pixel_max;
+  step = step - how.mean[channel];
+  step = step / how.std[channel];
+  return static_cast<float>(step);
+}
+
+// A channel's number for each byte.
+using Values = std::array<float, 256>;
+inline Values values_of(const Preparation& how, size_t channel) {
+  Values values;
+  for (uint32_t byte = 0; byte < values.size(); ++byte) values[byte] = value_of(byte, how, channel);
+  return values;
+}
+
+// Calls `write` with each pixel's byte of the channel that the model has at this place; one channel is brightness.
+template <typename Write>
+void each_byte(const uint8_t* pixels, size_t count, size_t channel, size_t channels, bool is_bgr, const Write& write) {
+  if (channels == 1) {
+    for (size_t i = 0; i < count; ++i) write(i, brightness(pixels + i * kChannels));
+    return;
+  }
+  const size_t place = is_bgr ? kChannels - 1 - channel : channel;
+  for (size_t i = 0; i < count; ++i) write(i, pixels[i * kChannels + place]);
+}
+
+}  // namespace nnapi_convert::pictures

@@ -1,0 +1,32 @@
+// What an archive tells an app about its model: how pictures become its input, the names of its classes, notes.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lib/shim/nnapi_shim.h"
+#include "lib/shim/picture.h"
+
+namespace nnapi_shim {
+
+// The bytes of the records; empty ones are not in the archive.
+struct AttachedRecords {
+  std::string pictures, labels, notes;
+};
+
+struct Attachments {
+  bool has_pictures = false;
+  PictureRecord pictures;
+  std::vector<std::string> labels;
+  std::vector<std::pair<std::string, std::string>> notes;
+
+  // NNAPI_SHIM_BAD_MODEL for records of another form.
+  int read(const AttachedRecords& records, nnapi_shim_error* error);
+};
+
+// Finds the `count` largest elements of a tensor, the first of equal ones first. Gives their number.
+size_t find_best(const nnapi_shim_tensor& tensor, const void* data, nnapi_shim_score* best, size_t count);
+
+}  // namespace nnapi_shim
