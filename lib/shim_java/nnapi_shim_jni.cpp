@@ -11,6 +11,7 @@
 #include "lib/shim_java/float_run.h"
 #include "lib/shim_java/java_error.h"
 #include "lib/shim_java/java_text.h"
+#include "lib/shim_java/tensor_numbers.h"
 
 namespace {
 
@@ -228,7 +229,6 @@ JNIEXPORT jlongArray JNICALL Java_org_nnapiconvert_NnapiModel_argumentSizes(JNIE
   return check(env, status, error) ? to_java(env, {sizes, sizes + rank}) : nullptr;
 }
 
-// The numbers are in the order that NnapiTensor's constructor reads.
 JNIEXPORT jlongArray JNICALL Java_org_nnapiconvert_NnapiModel_describe(JNIEnv* env, jclass, jlong handle,
                                                                        jintArray ranks, jlongArray sizes, jint index,
                                                                        jboolean is_output) {
@@ -239,16 +239,7 @@ JNIEXPORT jlongArray JNICALL Java_org_nnapiconvert_NnapiModel_describe(JNIEnv* e
   const int status =
       describe(model_of(handle), shapes.data(), shapes.count(), static_cast<uint32_t>(index), &tensor, &error);
   if (!check(env, status, error)) return nullptr;
-  int32_t scale;
-  std::memcpy(&scale, &tensor.scale, sizeof scale);
-  std::vector<jlong> numbers = {tensor.type, tensor.rank};
-  numbers.insert(numbers.end(), tensor.sizes, tensor.sizes + NNAPI_SHIM_MOST_AXES);
-  for (const jlong number :
-       {static_cast<jlong>(scale), static_cast<jlong>(tensor.zero_point), static_cast<jlong>(tensor.bytes),
-        static_cast<jlong>(tensor.argument), static_cast<jlong>(tensor.is_nhwc)}) {
-    numbers.push_back(number);
-  }
-  return to_java(env, numbers);
+  return nnapi_shim::to_java(env, tensor);
 }
 
 JNIEXPORT void JNICALL Java_org_nnapiconvert_NnapiModel_warmUp(JNIEnv* env, jclass, jlong handle, jintArray ranks,

@@ -2,17 +2,20 @@
 
 import os
 import shutil
+import struct
 import subprocess
 import unittest
 import zipfile
 from pathlib import Path
 from typing import Dict, List
 
+import numpy
 import torch
 from torch import nn
 
 from cli import HOST, LIBRARIES, ROOT, CliTest, environment
 from mobile_models import seeded
+from shim_library import Model, rgb
 from stock_torch import call, images, load, tensors
 
 JAR = LIBRARIES / "nnapi_shim.jar"
@@ -49,6 +52,14 @@ class Parts(nn.Module):
         self.calls = 0
 
 
+class Quarters(nn.Module):
+    """The means of a picture's quarters, clockwise from the left one at the top, and nothing of it."""
+
+    def forward(self, x):
+        means = torch.nn.functional.avg_pool2d(x.mean(1, keepdim=True), 16).flatten(1)
+        return torch.cat([means[:, 0:2], means[:, 3:4], means[:, 2:3], means[:, 0:1] * 0 - 9], 1)
+
+
 @unittest.skipUnless(shutil.which("javac"), "needs a JDK")
 class JavaClasses(CliTest):
     def converted(self, source, name, *options):
@@ -78,6 +89,7 @@ class JavaClasses(CliTest):
         self.save_tensors("several", "out", tensors(call(several, *pair)))
         self.make_quantised()
         self.make_parts()
+        self.make_pictures()
         archive = (self.folder / "fixed.pt").read_bytes()
         (self.folder / "app.zip").write_bytes(bytes(4096) + archive)
         return 4096
@@ -91,6 +103,36 @@ class JavaClasses(CliTest):
         self.assertTrue(0 < len(rows) < 64, "some rows are kept, and some are not")
         (self.folder / "parts.in0").write_bytes(picture.contiguous().numpy().tobytes())
         (self.folder / "parts.out0").write_bytes(rows.contiguous().numpy().tobytes())
+
+    def make_pictures(self):
+        """A sample of nnapi_shim_picture_fill's inputs for four sets of options, and the sample app's classifier."""
+        source = self.folder / "quarters_original.pt"
+        torch.jit.trace(seeded(Quarters).eval(), torch.rand(1, 3, 32, 32)).save(str(source))
+        (self.folder / "names.txt").write_text("top left\ntop right\nbottom right\nbottom left\nnothing\n")
+        self.converted(source, "quarters.pt", "--nhwc", "--input", "1,3,32,32", "--mean", "0", "--std", "1",
+                       "--labels", self.folder / "names.txt")
+        (self.folder / "three.txt").write_text("cat\ndög\n🦊\n", encoding="utf-8")
+        torch.save([torch.rand(1, 3, 32, 32) for _ in range(8)], self.folder / "samples.pt")
+        numbers = ["--mean", "0.485,0.456,0.406", "--std", "0.229,0.224,0.225"]
+        ways = [["--nhwc", *numbers, "--resize", "40", "--crop", "32", "--labels", self.folder / "three.txt", "--note",
+                 "author=mé"],
+                ["--nchw", "--mean", "104,117,123", "--std", "1", "--pixel-max", "255", "--bgr"],
+                ["--nhwc", *numbers, "--quant", "full", "--calibrate", self.folder / "samples.pt"],
+                ["--input-pixels", "rgba", *numbers, "--resize", "32", "--crop", "32"]]
+        random = numpy.random.default_rng(45)
+        for number, options in enumerate(ways):
+            path = self.folder / f"pictures{number}.pt"
+            self.converted(source, path.name, "--input", "1,3,32,32", *options)
+            model = Model(path)
+            tensor = model.input([1, 32, 32, 4] if "--input-pixels" in options else [1, 3, 32, 32])
+            content = b""
+            for i in range(40):
+                height, width = random.integers(8, 120, 2)
+                pixels = random.integers(0, 256, (height, width, 3), dtype=numpy.uint8)
+                filled = model.fill(rgb(pixels, rotation=90 * (i % 4)), tensor)
+                content += struct.pack("<3i", width, height, 90 * (i % 4)) + pixels.tobytes() + filled.tobytes()
+            (self.folder / f"pictures{number}.bin").write_bytes(content)
+            model.close()
 
     def make_quantised(self):
         source = self.fixture("quant_quint8_bundled.pt")
@@ -111,8 +153,8 @@ class JavaClasses(CliTest):
         done = self.run_java("java", "-Xcheck:jni", f"-Dfolder={self.folder}", f"-Doffset={offset}",
                              f"-Djava.library.path={LIBRARIES}", "-cp", os.pathsep.join([str(classes), path]),
                              "org.junit.runner.JUnitCore", "org.nnapiconvert.NnapiModelTest",
-                             "org.nnapiconvert.NnapiTrialTest", "org.nnapiconvert.sample.SampleTest")
-        self.assertRegex(done.stdout, r"OK \(2[0-9] tests\)")
+                             "org.nnapiconvert.NnapiPictureTest", "org.nnapiconvert.NnapiTrialTest", "org.nnapiconvert.sample.SampleTest")
+        self.assertRegex(done.stdout, r"OK \([34][0-9] tests\)")
         self.assertNotIn("WARNING", done.stdout)
 
     def run_java(self, *command) -> subprocess.CompletedProcess:

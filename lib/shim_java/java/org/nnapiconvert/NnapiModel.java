@@ -4,6 +4,12 @@ import java.io.EOFException;
 import java.io.File;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.locks.Lock;
@@ -221,6 +227,106 @@ public final class NnapiModel implements AutoCloseable {
   }
 
   /**
+   * Fills an input, which {@link #input} describes, with a picture, as nnapi-convert prepared the pictures that it
+   * calibrated with: the file was made with {@code --mean} and {@code --std}, or with {@code --input-pixels}. The buffer is
+   * direct and has, between its position and its limit, the bytes of the input. Its position stays.
+   */
+  public void fill(NnapiPicture picture, NnapiTensor input, ByteBuffer buffer) {
+    int[] ends = positions(new ByteBuffer[] {buffer}, "buffer", true);
+    try (Use use = new Use()) {
+      fillPicture(use.handle, picture.planes, picture.numbers, input.numbers, buffer, ends[0], ends[1]);
+    }
+  }
+
+  /** A picture as the only input of a model that takes floats and whose sizes are fixed, for {@link #run(float[]...)}. */
+  public float[] floats(NnapiPicture picture) {
+    NnapiTensor input = input(0);
+    if (input.type != NnapiTensor.FLOAT32) throw new IllegalStateException("the input is of " + input);
+    ByteBuffer buffer = ByteBuffer.allocateDirect((int) input.bytes).order(ByteOrder.nativeOrder());
+    fill(picture, input, buffer);
+    float[] numbers = new float[(int) (input.bytes / Float.BYTES)];
+    buffer.asFloatBuffer().get(numbers);
+    return numbers;
+  }
+
+  /**
+   * A picture as an argument of {@link #run(Map)}. {@code sizes} are those of the argument in PyTorch's order; none for
+   * fixed sizes.
+   */
+  public NnapiArray array(NnapiPicture picture, long... sizes) {
+    NnapiTensor argument = pictureTensor(sizes);
+    boolean isFloat = argument.type == NnapiTensor.FLOAT32;
+    ByteBuffer data = ByteBuffer.allocateDirect((int) argument.bytes);
+    fill(picture, argument, data);
+    return NnapiArray.of(isFloat ? NnapiArray.Type.FLOAT32 : NnapiArray.Type.UINT8, data, argument.sizes());
+  }
+
+  /**
+   * Takes boxes from the pixels of the input of a model of fixed sizes to those of the picture, in place: four numbers
+   * each, left, top, right and bottom.
+   */
+  public void boxes(NnapiPicture picture, float[] boxes) {
+    boxes(picture, pictureTensor(), boxes);
+  }
+
+  /** The same for an input that {@link #input} describes. */
+  public void boxes(NnapiPicture picture, NnapiTensor input, float[] boxes) {
+    if (boxes.length % 4 != 0) {
+      throw new IllegalArgumentException(boxes.length + " numbers found, four for each box needed");
+    }
+    try (Use use = new Use()) {
+      pictureBoxes(use.handle, picture.planes, picture.numbers, input.numbers, boxes);
+    }
+  }
+
+  private NnapiTensor pictureTensor(long... sizes) {
+    long[] numbers;
+    try (Use use = new Use()) {
+      numbers = pictureTensor(use.handle);
+    }
+    if (sizes.length > 0) {
+      if (sizes.length != numbers[1]) {
+        throw new IllegalArgumentException(sizes.length + " sizes found, " + numbers[1] + " needed");
+      }
+      long bytes = numbers[0] == NnapiTensor.FLOAT32 ? Float.BYTES : 1;
+      for (long size : sizes) bytes = Math.multiplyExact(bytes, size);
+      System.arraycopy(sizes, 0, numbers, 2, sizes.length);
+      numbers[2 + 8 + 2] = bytes;
+    }
+    return new NnapiTensor(numbers);
+  }
+
+  /** The names of the classes (--labels); none where the file has none. */
+  public List<String> labels() {
+    try (Use use = new Use()) {
+      return Collections.unmodifiableList(Arrays.asList(labels(use.handle)));
+    }
+  }
+
+  /** The largest numbers of an output, at most {@code count}, the largest first, with the names of their classes. */
+  public List<NnapiScore> top(float[] scores, int count) {
+    if (count < 0) throw new IllegalArgumentException("count " + count + " found, 0 or more needed");
+    List<NnapiScore> best = new ArrayList<>();
+    try (Use use = new Use()) {
+      String[] labels = labels(use.handle);
+      for (int index : top(use.handle, scores, Math.min(count, scores.length))) {
+        best.add(new NnapiScore(index, scores[index], index < labels.length ? labels[index] : null));
+      }
+    }
+    return best;
+  }
+
+  /** The notes of the file (--note), such as its author and licence, by their keys. */
+  public Map<String, String> notes() {
+    Map<String, String> notes = new LinkedHashMap<>();
+    try (Use use = new Use()) {
+      String[] texts = notes(use.handle);
+      for (int i = 0; i < texts.length; i += 2) notes.put(texts[i], texts[i + 1]);
+    }
+    return notes;
+  }
+
+  /**
    * Which model of a package runs, and why not those before it. Empty for a file of one model, and before the first
    * {@link #warmUp} or run.
    */
@@ -362,6 +468,20 @@ public final class NnapiModel implements AutoCloseable {
 
   private static native long call(
       long handle, String method, String[] paths, int[] types, long[][] sizes, ByteBuffer[] data);
+
+  private static native void fillPicture(
+      long handle, ByteBuffer[] planes, long[] picture, long[] tensor, ByteBuffer buffer, int position, int limit);
+
+  private static native void pictureBoxes(
+      long handle, ByteBuffer[] planes, long[] picture, long[] tensor, float[] boxes);
+
+  private static native long[] pictureTensor(long handle);
+
+  private static native String[] labels(long handle);
+
+  private static native int[] top(long handle, float[] scores, int count);
+
+  private static native String[] notes(long handle);
 
   private static native long[] profile(long handle);
 

@@ -29,10 +29,14 @@ public final class NnapiTensor {
   /** Whether the axes are N, H, W, C here, and N, C, H, W for callers of the TorchScript module. */
   public final boolean isNhwc;
 
+  /** As native code has them. */
+  final long[] numbers;
+
   private final long[] sizes;
 
   // The numbers are those of nnapi_shim_tensor, in its order.
   NnapiTensor(long[] numbers) {
+    this.numbers = numbers;
     type = (int) numbers[0];
     sizes = Arrays.copyOfRange(numbers, 2, 2 + (int) numbers[1]);
     int at = 2 + MOST_AXES;

@@ -1,7 +1,11 @@
 package org.nnapiconvert.sample;
 
+import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
+import android.content.Intent;
+import android.graphics.Bitmap;
+import android.provider.MediaStore;
 import android.widget.TextView;
 import java.io.File;
 import java.io.IOException;
@@ -15,6 +19,10 @@ public final class SampleTest {
   private static String shown() throws InterruptedException {
     MainActivity activity = new MainActivity();
     activity.onCreate(null);
+    return shown(activity);
+  }
+
+  private static String shown(MainActivity activity) throws InterruptedException {
     TextView view = (TextView) activity.content();
     for (int i = 0; i < 600 && view.getText().equals("compiling"); ++i) Thread.sleep(100);
     return view.getText().toString();
@@ -30,6 +38,29 @@ public final class SampleTest {
       assertTrue(text, text.contains(" ms each run"));
       assertTrue(MODEL.delete());
     }
+  }
+
+  /** A picture of one colour above another; the model's classes are the means of quarters. */
+  @Test
+  public void takesAPicture() throws IOException, InterruptedException {
+    Files.copy(new File(System.getProperty("folder"), "quarters.pt").toPath(), MODEL.toPath());
+    MainActivity activity = new MainActivity();
+    activity.onCreate(null);
+    assertTrue(shown(activity), shown(activity).contains("input 0: type "));
+    activity.content().performClick();
+    assertEquals(MediaStore.ACTION_IMAGE_CAPTURE, activity.started().getAction());
+    int[] pixels = new int[40 * 30];
+    for (int i = 0; i < pixels.length; ++i) pixels[i] = i % 40 < 20 ? (i < 600 ? 0xffffffff : 0xff808080) : 0xff000000;
+    Bitmap bitmap = Bitmap.createBitmap(pixels, 40, 30, Bitmap.Config.RGB_565);
+    activity.onActivityResult(1, MainActivity.RESULT_OK, new Intent("answer").putExtra("data", bitmap));
+    for (String corner : new String[] {"top left", "top right", "bottom right", "bottom left"}) {
+      String[] lines = shown(activity).split("\n");
+      assertEquals(String.join("|", lines), 6, lines.length);
+      assertTrue(String.join("|", lines), lines[1].endsWith(corner));
+      activity.content().performLongClick();
+    }
+    shown(activity);
+    assertTrue(MODEL.delete());
   }
 
   @Test

@@ -1,30 +1,72 @@
 package org.nnapiconvert.sample;
 
 import android.app.Activity;
+import android.content.Intent;
+import android.graphics.Bitmap;
 import android.os.Bundle;
+import android.provider.MediaStore;
 import android.widget.TextView;
 import java.io.File;
 import java.io.IOException;
+import java.util.function.Function;
 import org.nnapiconvert.NnapiAssets;
 import org.nnapiconvert.NnapiException;
 import org.nnapiconvert.NnapiModel;
 import org.nnapiconvert.NnapiOptions;
+import org.nnapiconvert.NnapiPicture;
+import org.nnapiconvert.NnapiPictures;
 import org.nnapiconvert.NnapiTrial;
 
-/** Runs assets/model.pt and shows what came of it. */
+/**
+ * Runs assets/model.pt and shows what came of it. A touch takes a picture, if the file tells how pictures become the
+ * model's input, and shows the names of five classes; a long touch turns that picture by 90 degrees.
+ */
 public final class MainActivity extends Activity {
   private static final long TRIAL_MILLISECONDS = 60000;
+  private static final int TAKE_PICTURE = 1;
+
+  private TextView view;
+  private Bitmap taken;
+  private int rotation;
 
   @Override
   protected void onCreate(Bundle state) {
     super.onCreate(state);
-    TextView view = new TextView(this);
-    view.setText("compiling");
+    view = new TextView(this);
     setContentView(view);
-    // Compiling may take seconds, and the thread of the interface must not wait.
+    view.setOnClickListener(touched -> startActivityForResult(new Intent(MediaStore.ACTION_IMAGE_CAPTURE), TAKE_PICTURE));
+    view.setOnLongClickListener(touched -> turn());
+    show(ModelTrial::run, true);
+  }
+
+  /** The camera's app gives a small picture with its answer. */
+  @Override
+  protected void onActivityResult(int request, int result, Intent answer) {
+    super.onActivityResult(request, result, answer);
+    if (request != TAKE_PICTURE || result != RESULT_OK || answer == null) return;
+    taken = answer.getParcelableExtra("data");
+    rotation = 0;
+    showPicture();
+  }
+
+  private boolean turn() {
+    rotation = (rotation + 90) % 360;
+    showPicture();
+    return true;
+  }
+
+  private void showPicture() {
+    if (taken == null) return;
+    NnapiPicture picture = NnapiPictures.of(taken).rotated(rotation);
+    show(model -> PictureTrial.run(model, picture), false);
+  }
+
+  /** Compiling may take seconds, and the thread of the interface must not wait. */
+  private void show(Function<NnapiModel, String> use, boolean isFirst) {
+    view.setText("compiling");
     new Thread(
             () -> {
-              String text = tried();
+              String text = tried(use, isFirst);
               runOnUiThread(() -> view.setText(text));
             })
         .start();
@@ -39,14 +81,14 @@ public final class MainActivity extends Activity {
     }
   }
 
-  private String tried() {
+  private String tried(Function<NnapiModel, String> use, boolean isFirst) {
     // The cache keeps the driver's compiled model, and what the self-check found of each device.
     NnapiOptions options = new NnapiOptions().cacheDirectory(getCodeCacheDir());
     try {
       File file = NnapiAssets.copy(this, "model.pt");
-      tryDevices(file, options);
+      if (isFirst) tryDevices(file, options);
       try (NnapiModel model = NnapiModel.open(file, options)) {
-        return ModelTrial.run(model);
+        return use.apply(model);
       }
     } catch (InterruptedException error) {
       return "stopped";

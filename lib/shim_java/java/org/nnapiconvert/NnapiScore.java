@@ -1,0 +1,21 @@
+package org.nnapiconvert;
+
+/** One of the largest elements of an output: the class, its score and its name. */
+public final class NnapiScore {
+  /** The class: the element's place in the output. */
+  public final int index;
+  public final float score;
+  /** The name (--labels); null where the file has none for the class. */
+  public final String label;
+
+  NnapiScore(int index, float score, String label) {
+    this.index = index;
+    this.score = score;
+    this.label = label;
+  }
+
+  @Override
+  public String toString() {
+    return (label != null ? label : "class " + index) + " " + score;
+  }
+}
