@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "lib/litert/stored_archive.h"
+
 namespace nnapi_convert::litert {
 namespace {
 
@@ -178,6 +180,16 @@ class CountingSink {
   uint64_t count_ = 0;
 };
 
+// Appends the file's files as a zip archive, uncompressed, as readers of TFLite's metadata look for them. Returns the
+// number of bytes of all. An archive that would begin past 4 GB is left out: zip's plain form can't say where it lies.
+uint64_t write_archive(const File& file, CountingSink& out) {
+  if (file.files.empty() || out.count() > UINT32_MAX / 2) return out.count();
+  out.zeros_up_to((out.count() + 3) / 4 * 4);
+  const std::string archive = stored_archive(file.files, static_cast<uint32_t>(out.count()));
+  out.put(archive.data(), archive.size());
+  return out.count();
+}
+
 uint64_t write_behind(const File& file, const std::vector<Buffer>& buffers, const nnapi::ByteSink& sink) {
   const std::vector<uint64_t> sizes = sizes_of(buffers);
   // The places are numbers of fixed size, so the flatbuffer has the same size with whichever of them.
@@ -191,7 +203,7 @@ uint64_t write_behind(const File& file, const std::vector<Buffer>& buffers, cons
     out.zeros_up_to(places[i].begin);
     out.put(buffers[i + 1]);
   }
-  return out.count();
+  return write_archive(file, out);
 }
 
 }  // namespace
@@ -233,7 +245,7 @@ uint64_t write_file(const File& file, const nnapi::ByteSink& sink, uint64_t most
     out.put(&size, sizeof size);
     out.put(buffers[i + 1]);
   }
-  return out.count();
+  return write_archive(file, out);
 }
 
 }  // namespace nnapi_convert::litert

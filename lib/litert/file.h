@@ -65,6 +65,7 @@ struct File {
   std::vector<Subgraph> subgraphs;
   std::vector<Signature> signatures;
   std::vector<std::pair<std::string, std::string>> metadata = {};  // names and texts, besides min_runtime_version
+  std::vector<std::pair<std::string, std::string>> files = {};     // names and bytes, in a zip archive at the end
 };
 
 // Returns the oldest runtime that has all operators of the file, such as "2.3.0".

@@ -15,6 +15,7 @@
 #include "lib/converter/load/archive_check.h"
 #include "lib/converter/load/custom_operators.h"
 #include "lib/converter/load/dynamic_quantisation.h"
+#include "lib/converter/load/extra_files.h"
 #include "lib/converter/load/file_kind.h"
 #include "lib/converter/load/module_reader.h"
 #include "lib/converter/load/newer_operators.h"
@@ -110,6 +111,7 @@ LoadedModel load_model(const std::string& path, Diagnostics& diagnostics) {
     take_newer_operators_apart(loaded.module);
     loaded.bundled_inputs = read_bundled_inputs(loaded.module);
     loaded.traced_inputs = read_traced_inputs(archive);
+    loaded.extra_files = read_extra_files(archive);
   } catch (const ConvertError&) {
     throw;
   } catch (const std::exception& error) {

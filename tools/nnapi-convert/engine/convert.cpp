@@ -15,8 +15,10 @@
 #include "lib/base/held_back.h"
 #include "lib/base/standard_output.h"
 #include "lib/converter/convert.h"
+#include "lib/converter/emit/attached_records.h"
 #include "lib/converter/emit/emit_cpu.h"
 #include "lib/converter/emit/litert_file.h"
+#include "lib/converter/emit/litert_metadata.h"
 #include "lib/converter/frontend/bound_arguments.h"
 #include "lib/converter/load/custom_operators.h"
 #include "lib/converter/load/method_view.h"
@@ -193,11 +195,24 @@ const std::string& output_of(const ConvertArguments& arguments) {
   return arguments.output.empty() ? arguments.litert : arguments.output;
 }
 
+// What the file tells people and apps about the model.
+AppNotes notes_of(const ConvertArguments& arguments, std::vector<FolderFile> extra_files) {
+  AppNotes notes;
+  if (!arguments.labels.empty()) notes.labels = read_labels(arguments.labels);
+  notes.notes = parse_notes(arguments.notes);
+  notes.extra_files = std::move(extra_files);
+  if (!arguments.options.strip_names) {
+    notes.origin = origin_record(NNAPI_CONVERT_VERSION, arguments.given, arguments.model);
+  }
+  return notes;
+}
+
 // Writes the LiteRT file while the weights are there, and returns what was written for people.
 std::string write_litert(const std::vector<NamedConversion>& methods, Outputs& outputs,
-                         const ConvertArguments& arguments, Diagnostics& diagnostics) {
+                         const ConvertArguments& arguments, const AppNotes& notes, Diagnostics& diagnostics) {
   if (!outputs.litert) return "";
-  const litert::File file = make_litert_file(methods, arguments.litert_uint8, diagnostics);
+  litert::File file = make_litert_file(methods, arguments.litert_uint8, diagnostics);
+  add_litert_metadata(file, *methods[0].second, notes);
   const uint64_t bytes = write_litert_file(file, outputs.litert->path().string());
   return litert_success_text(file, arguments.model, arguments.litert, bytes);
 }
@@ -254,13 +269,15 @@ int finish(Outputs& outputs, bool is_verified, const ConvertArguments& arguments
 int convert_methods_and_write(const ConvertArguments& arguments, LoadedModel loaded, Findings& findings,
                               Progress& progress) {
   const std::vector<TargetLoss> losses = losses_of(loaded, arguments);
+  const AppNotes notes = notes_of(arguments, std::move(loaded.extra_files));
   MethodsConversion conversion = convert_methods(loaded, arguments.methods, arguments.options, findings.diagnostics);
   loaded = {};
+  conversion.attached = records_of(notes);
   progress.show("write");
   Outputs outputs(arguments);
   std::vector<NamedConversion> named;
   for (const MethodConversion& each : conversion.methods) named.emplace_back(each.name, &each.conversion);
-  std::string success = write_litert(named, outputs, arguments, findings.diagnostics);
+  std::string success = write_litert(named, outputs, arguments, notes, findings.diagnostics);
   const std::string converted = outputs.converted ? outputs.converted->path().string() : "";
   if (outputs.converted) write_and_release(conversion, converted);
   std::vector<MethodFindings> methods;
@@ -310,6 +327,7 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
   if (!arguments.methods.empty()) {
     return convert_methods_and_write(arguments, std::exchange(loaded, {}), findings, progress);
   }
+  const AppNotes notes = notes_of(arguments, std::exchange(loaded.extra_files, {}));
   LoadedModel bound = loaded;
   const ConvertOptions options = bind_arguments(bound, arguments.options);
   // Copies the original only for the CPU counterpart: a copy keeps its weights in memory.
@@ -317,9 +335,11 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
   if (!arguments.options.emit_cpu.empty()) original = bound;
   Conversion conversion =
       convert_one_or_package(std::exchange(loaded, {}), std::exchange(bound, {}), options, arguments, findings);
+  conversion.attached = records_of(notes);
+  check_labels(notes.labels, conversion.interface, diagnostics);
   progress.show("write");
   Outputs outputs(arguments);
-  std::string success = write_litert({{"forward", &conversion}}, outputs, arguments, diagnostics);
+  std::string success = write_litert({{"forward", &conversion}}, outputs, arguments, notes, diagnostics);
   const std::string converted = outputs.converted ? outputs.converted->path().string() : "";
   if (outputs.converted) write_and_release(conversion, converted);
   std::optional<Verification> verification;

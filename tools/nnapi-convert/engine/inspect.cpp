@@ -5,17 +5,20 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <sstream>
 
 #include "lib/base/counted.h"
 #include "lib/base/error.h"
 #include "lib/base/json_text.h"
 #include "lib/converter/emit/recorded_options.h"
 #include "lib/converter/load/converted_file.h"
+#include "lib/converter/load/extra_files.h"
 #include "lib/converter/report/converted_graph.h"
 #include "lib/converter/report/program_text.h"
 #include "lib/converter/report/report_page.h"
 #include "lib/format/buffer_format.h"
 #include "lib/format/buffer_format_v2.h"
+#include "lib/format/json_nesting.h"
 #include "lib/format/operation_table.h"
 #include "lib/quantise/recorded_calibration.h"
 #include "lib/shim/archive.h"
@@ -109,6 +112,13 @@ std::string pixels_text(const ConvertedFile& file) {
                      numbers_text(pixels->mean), numbers_text(pixels->std), pixels->is_bgr ? "BGR" : "RGB");
 }
 
+// How pictures become the input, in a file that was not quantised by them.
+std::string picture_line(const ConvertedFile& file) {
+  const std::optional<PictureChoice> pictures = recorded_pictures(file);
+  if (!pictures || recorded_calibration(file)) return "";
+  return pictures_text(*pictures) + "\n";
+}
+
 // How the file was quantised by data; empty for others.
 std::string calibration_text(const ConvertedFile& file) {
   const std::optional<RecordedCalibration> calibration = recorded_calibration(file);
@@ -117,6 +127,48 @@ std::string calibration_text(const ConvertedFile& file) {
   if (calibration->snr_db) text += fmt::format(", SNR {:.1f} dB on samples held back", *calibration->snr_db);
   if (calibration->pictures.is_given()) text += "; " + pictures_text(calibration->pictures);
   return text + "\n";
+}
+
+// What the file tells apps and people about the model, as JSON; empty if it tells nothing.
+json attached_json(const std::string& path) {
+  const AttachedFiles attached = read_attached(path);
+  json form = json::object();
+  std::istringstream lines(attached.labels);
+  for (std::string label; std::getline(lines, label);) form["labels"].push_back(label);
+  const auto read = [&](const char* key, const std::string& text) {
+    if (text.empty()) return;
+    form[key] = is_nested_too_deep(text) ? json() : json::parse(text, nullptr, false);
+    if (form[key].is_object()) return;
+    throw ConvertError(ExitCode::kBadFile, fmt::format("{}: its record of {} is damaged", path, key));
+  };
+  read("notes", attached.notes);
+  read("origin", attached.origin);
+  for (const FolderFile& file : attached.extra_files) {
+    form["extra_files"].push_back({{"name", file.name}, {"bytes", file.text.size()}});
+  }
+  return form;
+}
+
+std::string attached_text(const std::string& path) {
+  constexpr size_t kShownLabels = 3;
+  const json form = attached_json(path);
+  std::string text;
+  if (form.contains("labels")) {
+    const auto labels = form["labels"].get<std::vector<std::string>>();
+    const size_t shown = std::min(kShownLabels, labels.size());
+    text += fmt::format("{}: {}{}\n", counted(labels.size(), "label"),
+                        fmt::join(labels.begin(), labels.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+                        shown < labels.size() ? ", ..." : "");
+  }
+  const json notes = form.value("notes", json::object()), files = form.value("extra_files", json::array());
+  for (const auto& [key, value] : notes.items()) {
+    text += fmt::format("note {}: {}\n", key, value.is_string() ? value.get<std::string>() : json_text(value));
+  }
+  for (const json& file : files) {
+    text += fmt::format("extra file {}, {} bytes\n", file["name"].get<std::string>(), file["bytes"].get<size_t>());
+  }
+  if (form.contains("origin")) text += "made by " + json_text(form["origin"]) + "\n";
+  return text;
 }
 
 // Adds the weights that the model reads: their bytes by their places in the file.
@@ -181,7 +233,7 @@ json package_json(const ConvertedFile& file) {
 std::string text_form(const ConvertedFile& file) {
   std::string text = fmt::format("runtime {}, quantisation mode {}, NNAPI feature level {}\n{}inputs of {}\n",
                                  runtime_name(file), file.metadata.quant, file.metadata.feature_level,
-                                 package_text(file) + calibration_text(file) + pixels_text(file),
+                                 package_text(file) + calibration_text(file) + picture_line(file) + pixels_text(file),
                                  file.metadata.method.empty() ? "forward" : file.metadata.method);
   for (const MetadataInput& input : file.metadata.inputs) text += input_text(input);
   const ModelGraph graph = graph_of(file);
@@ -262,6 +314,8 @@ std::string shown_methods(const std::vector<ConvertedFile>& files, const std::st
     if (format == "text") text += fmt::format("method {}: {}", file.metadata.method, text_form(file));
     if (format == "dot") text += to_dot(graph_of(file));
   }
+  if (format == "json") form["attached"] = attached_json(path);
+  if (format == "text") text += attached_text(path);
   return format == "json" ? json_text(form, 2) + "\n" : text;
 }
 
@@ -285,8 +339,11 @@ std::string shown_file(const std::string& path, const std::string& format) {
   if (format == "dot") return to_dot(graph_of(file));
   if (format == "html") return report_page(report_of(file, path));
   const std::optional<std::string> program = program_of(path);
-  if (format == "text") return text_form(file) + (program ? "program of the shim, without PyTorch\n" + *program : "");
+  if (format == "text") {
+    return text_form(file) + attached_text(path) + (program ? "program of the shim, without PyTorch\n" + *program : "");
+  }
   json form = json_form(file);
+  form["attached"] = attached_json(path);
   if (program) form["program"] = *program;
   return json_text(form, 2) + "\n";
 }
