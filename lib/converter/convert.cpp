@@ -34,8 +34,7 @@ PlannedModel make_plan(Frontend& frontend, const ConvertOptions& options, Diagno
   if (whole.plan.is_whole()) return whole;
   const SegmentRefusal& refusal = *whole.plan.refusal;
   diagnostics.refusals = refusal.nodes;
-  if (!may_part(options.fallback))
-    throw RefusedModel(refusal.reason, {std::move(whole.graph), refusal.nodes});
+  if (!may_part(options.fallback)) throw RefusedModel(refusal.reason, {std::move(whole.graph), refusal.nodes});
   diagnostics.warnings = of_loading;
   return split(frontend, options, refusal, diagnostics, stages);
 }

@@ -66,8 +66,8 @@ enum class ScalarType : uint32_t {
 // Section "state": the constant, an object, whose fields are the attributes that methods read and change. They keep
 // their values from call to call.
 //
-// Section "segments": their count; for each the number of its inputs and outputs, and 0, or the method that computes the
-// same where NNAPI fails, plus 1. They are the segments of the file's index, in its order.
+// Section "segments": their count; for each the number of its inputs and outputs, and 0, or the method that computes
+// the same where NNAPI fails, plus 1. They are the segments of the file's index, in its order.
 //
 // Section "methods": their count; for each:
 //   the string with its name; the number of registers; the count of arguments, and for each: the string with its name,
