@@ -73,6 +73,16 @@ class Listed(nn.Module):
         return x
 
 
+class Spectrum(nn.Module):
+    """The complex numbers of a float64 model are complex128."""
+
+    def forward(self, x: torch.Tensor):
+        z = torch.fft.fft(torch.relu(x) @ x)
+        found: Dict[str, torch.Tensor] = {}
+        found["z"] = z
+        return z, z * x, z.abs(), [z, torch.polar(x, x)], found
+
+
 class Streaming(nn.Module):
     def __init__(self):
         super().__init__()
@@ -282,6 +292,17 @@ class Widths(WidthTest):
             found = converted(x)
             self.assertEqual(width, found.dtype)
             self.assert_rounded([Simple()(x.float())], [found], width)
+
+    def test_complex_results(self):
+        x = torch.randn(4, 4)
+        for width in (torch.float32, torch.float64):
+            converted = self.convert_scripted(Spectrum(), "--input", f"4,4:{str(width).split('.')[1]}", "--verify",
+                                              "--min-segment-macs", "0")
+            expected, found = ([*flat(result[:-1]), *flat(result[-1])]
+                               for result in (torch.jit.script(Spectrum())(x.to(width)), converted(x.to(width))))
+            self.assertEqual([each.dtype for each in expected], [each.dtype for each in found])
+            for one, other in zip(expected, found):
+                self.assertLess((one - other).abs().max().item(), 1e-5 * one.abs().max().item())
 
     def test_containers_that_cannot_be_cast(self):
         class Mixed(nn.Module):

@@ -29,6 +29,19 @@ std::string dtype_by_key(const c10::TypePtr& dict, const CastTarget& target) {
   return dtype;
 }
 
+bool may_be_float64(const CastTarget& target) {
+  const auto& others = target.by_key;
+  return target.dtype == at::kDouble ||
+         std::any_of(others.begin(), others.end(), [](const auto& other) { return other.second == at::kDouble; });
+}
+
+// Complex numbers are as wide as the real ones that a model makes them of. Those of float16 are computed as complex64,
+// as PyTorch computes none in complex32.
+std::string complex_cast() {
+  return fmt::format("x.to({}) if dtype == {} and x.is_complex() else ", static_cast<int>(at::kComplexDouble),
+                     static_cast<int>(at::kDouble));
+}
+
 // Writes the TorchScript function of this number that casts the floating-point tensors in a value of the type, behind
 // the functions that it calls.
 std::string cast_function(const c10::TypePtr& type, const CastTarget& target, int& number) {
@@ -60,7 +73,8 @@ std::string cast_function(const c10::TypePtr& type, const CastTarget& target, in
       body = fmt::format("    return ({},)\n", fmt::join(calls, ", "));
       break;
     default:
-      body = "    return x.to(dtype) if x.is_floating_point() else x\n";
+      body = fmt::format("    return x.to(dtype) if x.is_floating_point() else {}x\n",
+                         may_be_float64(target) ? complex_cast() : "");
   }
   return source + fmt::format("def cast_{}(x: {}, dtype: int) -> {}:\n", number++, name, name) + body;
 }

@@ -18,8 +18,8 @@ struct CastTarget {
   std::map<std::string, at::ScalarType> by_key = {};
 };
 
-// Inserts a cast of the tensors in the value. A branch on is_floating_point lets other tensors pass; inference chooses
-// the branch once it knows the dtype. Throws ConvertError (kNotConvertible) for named tuples.
+// Inserts a cast of the tensors in the value. A cast to float64 makes complex128 of complex numbers. Branches on
+// is_floating_point and is_complex let other tensors pass; inference chooses a branch once it knows the dtype. Throws ConvertError (kNotConvertible) for named tuples.
 torch::jit::Value* insert_cast(torch::jit::Graph& graph, torch::jit::Value* value, const CastTarget& target);
 
 }  // namespace nnapi_convert
