@@ -47,12 +47,30 @@ class EmptyStatistics(nn.Module):
         return torch.native_batch_norm(x @ x, None, None, self.mean, self.var, False, 0.1, 1e-5)
 
 
+class EmptySlice(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x[0:0, :]
+
+
+class EmptySliceOfConvolution(nn.Module):
+    """The addition reads a tensor without elements, and so nothing of it is worth a segment."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.conv = nn.Conv1d(4, 8, 1)
+
+    def forward(self, x: torch.Tensor):
+        y = self.conv(x)
+        return y, y[2:2] + 1.0, torch.split(y, [0, 8], 0)[0]
+
+
 class EmptyTensorsTest(ScriptedModelTest):
     models = {model.__name__: model for model in (Accumulator, AccumulatorInParts, EmptySlicesInParts, EmptyResult,
-                                                  EmptyStatistics)}
+                                                  EmptyStatistics, EmptySlice, EmptySliceOfConvolution)}
 
     def test_what_is_written_runs(self):
-        for name in self.models:
+        for name in self.models.keys() - {"EmptySlice"}:
             with self.subTest(name):
                 self.save(name)
                 self.succeed(self.path, "-o", self.out, "--input", "4,4", "--min-segment-macs", "0", "--verify")
@@ -60,6 +78,19 @@ class EmptyTensorsTest(ScriptedModelTest):
     def test_empty_statistics_convert(self):
         self.save("EmptyStatistics")
         self.succeed(self.path, "-o", self.out, "--input", "4,4", "--fallback", "none", "--verify")
+
+    def test_reasons_name_the_empty_tensor(self):
+        self.save("EmptySlice")
+        error = self.fail_with(1, self.path, "-o", self.out, "--input", "4,4", "--min-segment-macs", "0",
+                               needed=["aten::slice: its result has no elements: float32[0, 4]"])
+        self.assertNotIn("known only when the model runs", error.stderr)
+        self.save("EmptySliceOfConvolution")
+        warnings = self.succeed(self.path, "-o", self.out, "--input", "4,4", "--min-segment-macs", "0",
+                                "--verify").stderr
+        for reason in ("aten::slice: its result has no elements: float32[0, 4]",
+                       "aten::add: its input has no elements: float32[0, 4]"):
+            self.assertIn(reason, warnings)
+        self.assertNotIn("known only when the model runs", warnings)
 
     def test_too_large_inputs(self):
         self.save("Accumulator")

@@ -147,6 +147,13 @@ void NodeTyping::forget_changed_lists(const Node& node) {
 
 namespace {
 
+// True for the type of a tensor without elements, and of a list that has one.
+bool has_empty(const ValueType& type) {
+  if (const auto* tensor = std::get_if<TensorType>(&type)) return is_empty(*tensor);
+  const auto* list = std::get_if<TensorTypes>(&type);
+  return list != nullptr && std::any_of(list->begin(), list->end(), is_empty);
+}
+
 // True if the node reads a list that is changed after it is made: its ListConstruct doesn't show all elements.
 bool reads_changed_list(const Node& node) {
   const auto inputs = node.inputs();
@@ -227,7 +234,9 @@ void NodeTyping::observe(const Node& node, const std::optional<Refusal>& refusal
                            " may change the shape of a tensor in place; needed: a new tensor of that shape");
   }
   std::string error;
-  const auto types = observed_types(node, result_.types, error);
+  auto types = observed_types(node, result_.types, error);
+  // In a graph for NNAPI alone, each node that reads an empty tensor would be refused besides the one that makes it.
+  if (types && !keeps_numbers_ && std::any_of(types->begin(), types->end(), has_empty)) types.reset();
   const bool always_runs = node.owningBlock() == model_.graph->block();
   if (!error.empty() && always_runs && !may_fail_by_values(node, result_.types)) {
     result_.failures.push_back(

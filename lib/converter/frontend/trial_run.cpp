@@ -83,7 +83,7 @@ std::optional<c10::IValue> made_up(const TorchValue* value, const TypeMap& types
 }
 
 std::optional<TensorType> type_of(const at::Tensor& tensor) {
-  if (!tensor.defined() || tensor.is_sparse() || tensor.is_nested() || tensor.numel() == 0) return std::nullopt;
+  if (!tensor.defined() || tensor.is_sparse() || tensor.is_nested()) return std::nullopt;
   TensorType type{tensor.scalar_type(), to_dims(tensor.sizes().vec()), {}};
   if (!tensor.is_quantized()) return type;
   if (tensor.qscheme() != at::kPerTensorAffine) return std::nullopt;

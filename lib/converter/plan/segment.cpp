@@ -17,6 +17,7 @@
 #include "lib/converter/plan/interface.h"
 #include "lib/converter/plan/lower.h"
 #include "lib/nnapi/dump.h"
+#include "lib/ops/tensor_limits.h"
 #include "lib/ops/value_range.h"
 
 namespace nnapi_convert {
@@ -115,6 +116,11 @@ class Extraction {
     const TensorType* type = tensor_type_of(&value, types_);
     if (type != nullptr && has_operand_code(type->dtype)) {
       const TensorType result = type->with_dims(in_one_call(type->dims));
+      if (is_empty(result)) {
+        throw ConvertError(
+            ExitCode::kNotConvertible,
+            fmt::format("{} has no elements: {}; NNAPI needs sizes of 1 or more", what, to_text(result)));
+      }
       if (all_fixed(result.dims)) return result;
     }
     if (types_.count(&value) == 0) refuse_unknown(value, what);
