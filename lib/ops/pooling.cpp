@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -229,10 +230,27 @@ LoweredTensor average_pool(OpContext& ctx, const LoweredTensor& image, const Poo
 
 namespace {
 
+// What PoolingAsDefined (lib/converter/graph/quantised_engine.h) takes care of where the converter runs the original.
+void warn_of_qnnpack(OpContext& ctx, const Pool& pool, bool is_maximum) {
+  const auto is_other = [](const std::vector<int64_t>& numbers, int64_t number) {
+    return std::any_of(numbers.begin(), numbers.end(), [&](int64_t each) { return each != number; });
+  };
+  const bool has_padding = is_other(pool.padding, 0);
+  const std::string sentence =
+      "PyTorch's engine for quantised models on phones, QNNPACK, pools otherwise than PyTorch defines it, as the "
+      "converted model does: it ";
+  if (is_maximum && has_padding && is_other(pool.dilation, 1)) {
+    ctx.warn(sentence + "takes numbers from beyond the padding of a dilated window");
+  }
+  if (!is_maximum && pool.divisor != 0) ctx.warn(sentence + "ignores divisor_override");
+  if (!is_maximum && has_padding && !pool.counts_padding) ctx.warn(sentence + "ignores count_include_pad=False");
+}
+
 template <LoweredTensor (*pool_image)(OpContext&, const LoweredTensor&, const Pool&, const PooledAxes&)>
 void lower_pool(OpContext& ctx) {
   const LoweredTensor image = image_of(ctx);
   const Pool pool = read_pool(ctx);
+  if (image.type.is_quantized()) warn_of_qnnpack(ctx, pool, pool_image == max_pool);
   set_pooled(ctx, pool_image(ctx, image, pool, pooled_axes(ctx, pool, image.type.dims)));
 }
 

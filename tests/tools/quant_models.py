@@ -223,6 +223,18 @@ class AnyNumber(Stubs):
         return results
 
 
+class Pooled(Stubs):
+    """Pools that QNNPACK computes otherwise than PyTorch defines them, and some that it doesn't."""
+
+    def forward(self, picture):
+        x = self.first(self.quant(picture))
+        x = nn.functional.avg_pool2d(x, 3, 1, 1, count_include_pad=False)
+        x = nn.functional.avg_pool2d(x, 2, 1, divisor_override=3)
+        x = nn.functional.max_pool2d(x, 3, 1, 1, dilation=2)
+        x = nn.functional.avg_pool2d(nn.functional.max_pool2d(x, 3, 1, 1), 3, 1, 1)
+        return self.dequant(self.second(x))
+
+
 class QuantisedInterface(Stubs):
     """Takes and gives quint8."""
 

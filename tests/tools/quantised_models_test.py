@@ -3,11 +3,13 @@
 NNAPI and PyTorch's kernels round differently by one step in each operation; the fixtures have five in a row, of which
 the last ones average. Results may differ by a few steps of the output's scale, which the assertions below bound."""
 
+import contextlib
 import json
 import unittest
 
 import torch
 
+import quant_models
 from cli import CliTest, run
 from stock_torch import StockTorchTest, call, images, load, real, tensors
 
@@ -219,6 +221,39 @@ class PerChannel(Quantised):
             spread = torch.cat([real(call(twin, x)) for x in self.pictures]).std().item()
             self.assertLess(distances[1], 0.1 * spread)
             self.assertLess(distances[1], 3 * distances[0])
+
+
+class Pools(CliTest, StockTorchTest):
+    """The converted model, verify and the samples for a device's check follow PyTorch's definition."""
+
+    def test_pools_that_qnnpack_computes_otherwise(self):
+        shape = (1, 3, 12, 14)
+        net = quant_models.quantised(quant_models.Pooled(), shape)
+        path, out = self.folder / "model.pt", self.folder / "out.pt"
+        torch.jit.trace(net, images(*shape)).save(str(path))
+        for options in ([], ["--quant", "full"], ["--runtime", "shim"], ["--nchw"]):
+            layout = [] if "--nchw" in options else [NHWC]
+            said = self.succeed(path, "--input", "1,3,12,14", *layout, *options, "--verify", "-o", out).stderr
+            for reason in ("ignores count_include_pad=False", "ignores divisor_override",
+                           "takes numbers from beyond the padding of a dilated window"):
+                self.assertEqual(1, said.count(reason), said)
+        self.succeed(path, "--input", "1,3,12,14", NHWC, "-o", out)
+        self.succeed("verify", path, out)
+        converted, found = load(out), images(*shape, seed=3)
+        with self.engine("none"):
+            expected = call(net, found)
+        self.assert_quanta(expected, call(converted, found), net.second.scale, QUANTA)
+
+    @contextlib.contextmanager
+    def engine(self, name):
+        before = torch.backends.quantized.engine
+        torch.backends.quantized.engine = name
+        yield
+        torch.backends.quantized.engine = before
+
+    def test_others_say_nothing(self):
+        self.assertNotIn("QNNPACK", self.succeed(self.fixture("quant.pt"), "--input", "1,3,16,16", NHWC, "-o",
+                                                 self.folder / "out.pt").stderr)
 
 
 class Verified(Quantised):

@@ -19,7 +19,9 @@
 #include "lib/converter/emit/emit_cpu.h"
 #include "lib/converter/frontend/arguments.h"
 #include "lib/converter/frontend/index_range.h"
+#include "lib/converter/graph/quantised_engine.h"
 #include "lib/converter/graph/torch_error.h"
+#include "lib/converter/load/newer_operators.h"
 #include "lib/format/buffer_samples.h"
 #include "lib/nnapi/validate.h"
 #include "lib/ops/value_range.h"
@@ -211,6 +213,7 @@ Run run_of_whole(const LoadedModel& loaded, const ModuleInterface& interface) {
   return [module = cpu_counterpart(loaded, interface, {}),
           arguments = interface.arguments](const std::vector<at::Tensor>& inputs) mutable {
     const c10::InferenceMode guard;
+    const PoolingAsDefined pooling(saved_graphs(module));
     const Silence silence;
     std::vector<at::Tensor> outputs;
     collect_tensors(module.forward(call_of(arguments, inputs)), outputs);
@@ -219,8 +222,10 @@ Run run_of_whole(const LoadedModel& loaded, const ModuleInterface& interface) {
 }
 
 Run run_of_segment(const Segment& segment) {
-  return [code = torch::jit::Code(segment.model.graph, "segment")](const std::vector<at::Tensor>& inputs) {
+  return [code = torch::jit::Code(segment.model.graph, "segment"),
+          graph = segment.model.graph](const std::vector<at::Tensor>& inputs) {
     const c10::InferenceMode guard;
+    const PoolingAsDefined pooling({graph});
     torch::jit::Stack stack(inputs.begin(), inputs.end());
     torch::jit::InterpreterState(code).run(stack);
     std::vector<at::Tensor> outputs;

@@ -2,11 +2,75 @@
 
 #include <ATen/Context.h>
 #include <ATen/native/quantized/PackedParams.h>
+#include <torch/csrc/jit/ir/constants.h>
 #include <torch/custom_class.h>
 
 #include <algorithm>
+#include <optional>
+#include <string>
+
+#include "lib/converter/graph/node_reads.h"
 
 namespace nnapi_convert {
+namespace {
+
+using torch::jit::Node;
+using torch::jit::Value;
+
+const Value* input_called(const Node& node, const char* name) {
+  const c10::FunctionSchema* schema = node.maybeSchema();
+  const auto index = schema == nullptr ? c10::nullopt : schema->argumentIndexWithName(name);
+  return index ? node.input(static_cast<size_t>(*index)) : nullptr;
+}
+
+// True if the argument is known to be a list of this number alone, or is missing.
+bool are_all(const Node& node, const char* name, int64_t number) {
+  const Value* list = input_called(node, name);
+  if (list == nullptr) return true;
+  if (const auto constant = torch::jit::toIValue(list)) {
+    const std::vector<int64_t> numbers = constant->toIntVector();
+    return std::all_of(numbers.begin(), numbers.end(), [&](int64_t each) { return each == number; });
+  }
+  const auto elements = list->node()->inputs();
+  return list->node()->kind() == c10::prim::ListConstruct &&
+         std::all_of(elements.begin(), elements.end(), [&](const Value* each) {
+           const auto constant = torch::jit::toIValue(each);
+           return constant && constant->isInt() && constant->toInt() == number;
+         });
+}
+
+bool counts_padding(const Node& node) {
+  const Value* counts = input_called(node, "count_include_pad");
+  const auto constant = counts == nullptr ? c10::nullopt : torch::jit::toIValue(counts);
+  return constant && constant->isBool() && constant->toBool();
+}
+
+// True if QNNPACK pools otherwise than PyTorch defines it. Says nothing about the dtype.
+bool differs_in_qnnpack(const Node& node) {
+  const std::string name = node.kind().toUnqualString();
+  if (name == "avg_pool1d" || name == "avg_pool2d") {
+    const Value* divisor = input_called(node, "divisor_override");
+    const bool has_divisor = divisor != nullptr && !divisor->mustBeNone();
+    return has_divisor || (!counts_padding(node) && !are_all(node, "padding", 0));
+  }
+  const bool is_maximum = name == "max_pool1d" || name == "max_pool2d";
+  return is_maximum && !are_all(node, "dilation", 1) && !are_all(node, "padding", 0);
+}
+
+bool packs_weights(const Node& node) {
+  return std::string(node.kind().toUnqualString()).find("prepack") != std::string::npos;
+}
+
+template <typename Predicate>
+bool any_node(const PoolingAsDefined::Graphs& graphs, Predicate predicate) {
+  bool found = false;
+  for (const auto& graph : graphs) {
+    for_each_node(*graph, [&](const Node& node) { found = found || predicate(node); });
+  }
+  return found;
+}
+
+}  // namespace
 
 bool has_quantised_engine(at::QEngine engine) {
   const std::vector<at::QEngine>& engines = at::globalContext().supportedQEngines();
@@ -23,6 +87,16 @@ void choose_quantised_engine_for(const c10::ClassType& type) {
   for (const c10::ClassAttribute& attribute : type.getAttributes()) {
     if (*attribute.getType() == *packed) at::globalContext().setQEngine(at::QEngine::ONEDNN);
   }
+}
+
+PoolingAsDefined::PoolingAsDefined(const Graphs& graphs) : before_(at::globalContext().qEngine()) {
+  if (before_ != at::QEngine::QNNPACK || !any_node(graphs, differs_in_qnnpack) || any_node(graphs, packs_weights))
+    return;
+  at::globalContext().setQEngine(at::QEngine::NoQEngine);
+}
+
+PoolingAsDefined::~PoolingAsDefined() {
+  at::globalContext().setQEngine(before_);
 }
 
 }  // namespace nnapi_convert

@@ -3,6 +3,10 @@
 
 #include <ATen/core/jit_type.h>
 #include <c10/core/QEngine.h>
+#include <torch/csrc/jit/ir/ir.h>
+
+#include <memory>
+#include <vector>
 
 namespace nnapi_convert {
 
@@ -15,5 +19,22 @@ void choose_quantised_engine();
 // Takes oneDNN if the class has packed weights of a 3-D convolution, which QNNPACK packs and can't unpack. To be called
 // before they are packed.
 void choose_quantised_engine_for(const c10::ClassType& type);
+
+// While it lives, LibTorch's own kernels pool quantised tensors if a graph has pooling that QNNPACK computes otherwise
+// than PyTorch defines it: QNNPACK ignores count_include_pad=False and divisor_override, and reads beyond the padding
+// of a dilated max_pool2d. Weights that are packed stay with the engine that packed them; graphs that pack weights
+// themselves keep QNNPACK.
+class PoolingAsDefined {
+ public:
+  using Graphs = std::vector<std::shared_ptr<torch::jit::Graph>>;
+
+  explicit PoolingAsDefined(const Graphs& graphs);
+  ~PoolingAsDefined();
+  PoolingAsDefined(const PoolingAsDefined&) = delete;
+  PoolingAsDefined& operator=(const PoolingAsDefined&) = delete;
+
+ private:
+  at::QEngine before_;
+};
 
 }  // namespace nnapi_convert

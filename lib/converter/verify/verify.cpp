@@ -19,11 +19,13 @@
 #include "lib/converter/frontend/freeze.h"
 #include "lib/converter/frontend/pixel_input.h"
 #include "lib/converter/graph/deep_copy.h"
+#include "lib/converter/graph/quantised_engine.h"
 #include "lib/converter/graph/silenced_warnings.h"
 #include "lib/converter/graph/torch_error.h"
 #include "lib/converter/load/converted_file.h"
 #include "lib/converter/load/custom_operators.h"
 #include "lib/converter/load/load.h"
+#include "lib/converter/load/newer_operators.h"
 #include "lib/converter/load/packed_weights.h"
 #include "lib/converter/verify/accumulator.h"
 #include "lib/converter/verify/border_check.h"
@@ -59,7 +61,8 @@ Tensors run(torch::jit::Module& module, const InputTuple& inputs, const char* wh
   Tensors outputs;
   const SilencedWarnings no_warnings;  // they are not of this comparison
   try {
-    c10::InferenceMode guard;
+    const c10::InferenceMode guard;
+    const PoolingAsDefined pooling(saved_graphs(module));
     InputTuple own;
     for (const c10::IValue& input : inputs) own.push_back(deep_copy(input));
     flatten(module.forward(own), outputs);
