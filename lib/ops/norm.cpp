@@ -144,6 +144,9 @@ std::vector<ValueType> instance_norm_type(const OpArguments& args) {
 
 void lower_instance_norm(OpContext& ctx) {
   if (ctx.has("use_input_stats") && !ctx.boolean("use_input_stats")) return lower_batch_norm(ctx);
+  if (ctx.has("running_mean") && !(ctx.is_none("running_mean") && ctx.is_none("running_var"))) {
+    ctx.warn("changes its running statistics in place; the converted model leaves them as they are");
+  }
   const Expression x = dequantize(argument(ctx, "input"));
   affine_per_channel(ctx, normalise_instances(x, ctx.number("eps"))).set_output();
 }

@@ -1,6 +1,7 @@
 #include "lib/converter/frontend/hidden_changes.h"
 
 #include <fmt/format.h>
+#include <torch/csrc/jit/ir/constants.h>
 
 #include <algorithm>
 #include <set>
@@ -10,6 +11,7 @@
 
 #include "lib/base/error.h"
 #include "lib/converter/frontend/remove_inplace.h"
+#include "lib/converter/graph/attribute_path.h"
 #include "lib/converter/graph/node_reads.h"
 #include "lib/ops/op_arguments.h"
 #include "lib/ops/registry.h"
@@ -243,6 +245,61 @@ void name_aliases(Graph& graph) {
   }
 }
 
+const Value* input_named(const Node& node, const char* name) {
+  const c10::FunctionSchema* schema = node.maybeSchema();
+  const auto index = schema == nullptr ? c10::nullopt : schema->argumentIndexWithName(name);
+  return index ? node.input(static_cast<size_t>(*index)) : nullptr;
+}
+
+bool is_known_true(const Value* value) {
+  const auto constant = value == nullptr ? c10::nullopt : torch::jit::toIValue(value);
+  return constant && constant->isBool() && constant->toBool();
+}
+
+// The running statistics that the node is known to change: in training, though its schema promises that it doesn't.
+std::vector<Value*> changed_statistics(Node& node) {
+  if (!is_one_of(node, {"aten::batch_norm", "aten::instance_norm", "aten::native_batch_norm"})) return {};
+  if (!is_known_true(input_named(node, "training")) && !is_known_true(input_named(node, "use_input_stats"))) return {};
+  std::vector<Value*> changed;
+  for (Value* input : node.inputs()) {
+    const bool is_statistic = input == input_named(node, "running_mean") || input == input_named(node, "running_var");
+    if (is_statistic && !input->mustBeNone()) changed.push_back(input);
+  }
+  return changed;
+}
+
+// The values that are the same tensor by their names: all reads of one attribute.
+std::vector<Value*> reads_of_tensor(Graph& graph, Value* tensor) {
+  if (tensor->node()->kind() != c10::prim::GetAttr) return {tensor};
+  std::vector<Value*> reads;
+  for_each_node(graph, [&](Node& node) {
+    if (node.kind() == c10::prim::GetAttr && attribute_path(node) == attribute_path(*tensor->node())) {
+      reads.push_back(node.output());
+    }
+  });
+  return reads;
+}
+
+// True if the use may see the tensor as `change` leaves it. A normalisation in training only adds to it.
+bool sees_change(const Use& use, const Node& change) {
+  const std::vector<Value*> added_to = changed_statistics(*use.user);
+  if (std::find(added_to.begin(), added_to.end(), use.user->input(use.offset)) != added_to.end()) return false;
+  return use.user->kind() == c10::prim::Return || use.user->isAfter(&change) || is_in_loop_with(change, *use.user);
+}
+
+void refuse_changed_statistics(Graph& graph) {
+  for_each_node(graph, [&](Node& node) {
+    for (Value* statistic : changed_statistics(node)) {
+      for (Value* read : reads_of_tensor(graph, statistic)) {
+        const auto& uses = read->uses();
+        if (std::none_of(uses.begin(), uses.end(), [&](const Use& use) { return sees_change(use, node); })) continue;
+        refuse(node, "changes its running statistics in place, which are read later",
+               "call model.eval() before tracing, or leave out the running statistics");
+      }
+    }
+  });
+}
+
 bool is_tensor_change(const Node& node) {
   const c10::FunctionSchema* schema = node.maybeSchema();
   return schema != nullptr && schema->is_mutable() && !node.inputs().empty();
@@ -251,6 +308,7 @@ bool is_tensor_change(const Node& node) {
 }  // namespace
 
 void settle_hidden_changes(Graph& graph) {
+  refuse_changed_statistics(graph);
   bool changes = false;
   for_each_node(graph, [&](const Node& node) { changes = changes || is_tensor_change(node); });
   if (!changes) return;

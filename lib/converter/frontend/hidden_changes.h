@@ -1,5 +1,5 @@
-// Handles in-place changes that LibTorch's passes don't see: changes of a tensor's shape, and changes of a tensor that
-// an operator returns unchanged though its schema promises a new tensor.
+// Handles in-place changes that LibTorch's passes don't see: changes of a tensor's shape, changes of a tensor that an
+// operator returns unchanged though its schema promises a new tensor, and changes of running statistics in training.
 #pragma once
 
 #include <torch/csrc/jit/ir/ir.h>
