@@ -124,6 +124,14 @@ std::vector<Formed> group_norm(const FormulaArguments& args) {
   return {affine(args, standardised(grouped, {2}, args.number("eps")).values.reshape(x.sizes()))};
 }
 
+std::vector<Formed> native_group_norm(const FormulaArguments& args) {
+  const Tensor x = args.tensor("input");
+  const std::vector<int64_t> of_groups = {x.size(0), args.integer("group")};
+  const Standard standard = standardised(x.reshape({of_groups[0], of_groups[1], -1}), {2}, args.number("eps"));
+  return {affine(args, standard.values.reshape(x.sizes())), standard.mean.reshape(of_groups),
+          standard.factor.reshape(of_groups)};
+}
+
 }  // namespace
 
 Formulas norm_formulas() {
@@ -132,6 +140,7 @@ Formulas norm_formulas() {
       {"aten::native_batch_norm", is_native_batch_norm, native_batch_norm},
       {"aten::instance_norm", is_computed_instance_norm, instance_norm},
       {"aten::group_norm", is_computed_group_norm, group_norm},
+      {"aten::native_group_norm", is_computed_group_norm, native_group_norm},
   };
 }
 
