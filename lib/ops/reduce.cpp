@@ -35,7 +35,10 @@ std::vector<ValueType> sum_type(const OpArguments& args) {
 std::vector<ValueType> mean_type(const OpArguments& args) {
   const TensorType self = args.tensor("self");
   at::ScalarType dtype = self.dtype;
-  if (!args.is_none("dtype")) dtype = static_cast<at::ScalarType>(args.integer("dtype"));
+  if (!args.is_none("dtype")) {
+    dtype = static_cast<at::ScalarType>(args.integer("dtype"));
+    args.require(dtype == at::kFloat || dtype == self.dtype, "dtype = " + dtype_name(dtype), "float32");
+  }
   require_float_or_quantized(args, {dtype, self.dims, self.quantization});
   if (dtype != self.dtype) promoted_dtype(args, {"self"});
   return {reduced(args, self, dtype)};
