@@ -49,6 +49,8 @@ constexpr KnownRefusal kDegrees{"a polynomial of a degree that each element has 
                                 "write the polynomial of a fixed degree with additions and multiplications"};
 constexpr KnownRefusal kUnboundedSeries{"a series as long as its argument needs", "a number of terms that is fixed",
                                         "NNAPI has no loop that stops by values in one element alone"};
+constexpr KnownRefusal kPlacesInMemory{"elements by their places in memory, which NNAPI's tensors don't have",
+                                       "elements by their indices", "write it with slices, unfold, reshape or permute"};
 constexpr KnownRefusal kGreatestDivisor{"the greatest common divisor, whose steps depend on the values",
                                         "a number of steps that is fixed", "compute it in the app"};
 
@@ -161,6 +163,7 @@ std::vector<RefusedOperators> refused_operators() {
       {&kUnboundedSeries,
        {"aten::special_zeta", "aten::special_zeta.other_scalar", "aten::special_zeta.self_scalar", "aten::igamma",
         "aten::igammac"}},
+      {&kPlacesInMemory, {"aten::as_strided", "aten::as_strided_", "aten::as_strided_copy"}},
       {&kGreatestDivisor, {"aten::gcd", "aten::lcm"}},
       {&kSuppression, {"torchvision::nms"}},
       {&kPositionSensitive, {"torchvision::ps_roi_align", "torchvision::ps_roi_pool"}},

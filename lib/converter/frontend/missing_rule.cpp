@@ -5,6 +5,7 @@
 #include "lib/converter/frontend/expand_composite.h"
 #include "lib/converter/frontend/unroll_loops.h"
 #include "lib/converter/graph/node_reads.h"
+#include "lib/converter/graph/random_numbers.h"
 #include "lib/ops/known_refusals.h"
 
 namespace nnapi_convert {
@@ -14,6 +15,11 @@ using torch::jit::Node;
 
 bool is_of_attribute(const Node& node) {
   return node.kind() == c10::prim::GetAttr || node.kind() == c10::prim::SetAttr;
+}
+
+// True for an operator that only training needs.
+bool gives_gradients(const std::string& kind) {
+  return kind.find("_backward") != std::string::npos;
 }
 
 std::string hint_for(const Node& node) {
@@ -32,6 +38,8 @@ std::string hint_for(const Node& node) {
   if (kind.back() == '_' && kind[kind.size() - 2] != '_')
     return "it changes a tensor in place, and another view of the tensor is read later; write it without the "
            "underscore";
+  if (gives_gradients(kind)) return "gradients are of use in training only: leave them out of the model";
+  if (draws_random_numbers(node)) return "NNAPI has no random numbers: take them as an input of forward";
   return "see `nnapi-convert ops` for what can be lowered";
 }
 
