@@ -170,9 +170,12 @@ std::string reason_of(const SegmentRefusal& refusal, const ConvertOptions& optio
 std::optional<SegmentRefusal> refusal_of(const NnapiPart& part, const ConvertOptions& options) {
   const int feature_level = options.target_level();
   if (part.model.operations.empty()) {
-    return SegmentRefusal{quantises_on_cpu(part.interface)
-                              ? "nothing is left for NNAPI to run: the CPU quantises and dequantises; use --quant nnapi"
-                              : "nothing is left for NNAPI to run: forward returns its inputs or constants, unchanged"};
+    SegmentRefusal refusal{
+        quantises_on_cpu(part.interface)
+            ? "nothing is left for NNAPI to run: the CPU quantises and dequantises; use --quant nnapi"
+            : "nothing is left for NNAPI to run: forward returns its inputs' elements or constants, unchanged"};
+    refusal.is_empty = true;
+    return refusal;
   }
   const std::vector<nnapi::Violation> violations = nnapi::violations(part.model, feature_level);
   if (violations.empty()) return device_refusal(part.model, options);

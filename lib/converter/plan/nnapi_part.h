@@ -43,6 +43,7 @@ struct SegmentRefusal {
   std::vector<nnapi::DeviceRefusal> device = {};  // operations that the device refuses
   std::string since = {};                         // source line of the operator after which types are unknown
   std::set<std::string> refused_sources = {};     // source lines of operations that NNAPI or the device refuses
+  bool is_empty = false;                          // no operation of NNAPI is left
 };
 
 // A part that was offered to NNAPI; it is complete if there is no refusal.

@@ -240,6 +240,13 @@ class Partitioner {
     }
   }
 
+  std::string reason_against(const SegmentRefusal& refusal, bool refuses_all) const {
+    if (refusal.is_empty) return "gives what it reads, or constants: nothing is left for NNAPI to run";
+    const bool is_whole = refuses_all && refusal.device.empty();
+    return fmt::format("{} {}", is_whole ? "each operation can be lowered, the segment can't:" : "in a segment,",
+                       reason_of(refusal, options_));
+  }
+
   // Lowers the items as one segment. False if all of them, or the items whose operations are refused, went to the CPU.
   bool lower(BlockItems& block, const StepMembers& members, Diagnostics& diagnostics) {
     const auto refusal = offer(block, members, diagnostics);
@@ -248,10 +255,7 @@ class Partitioner {
                                 : refusal->refused_sources.empty()
                                     ? members
                                     : block.refused_members(members, refusal->refused_sources);
-    const bool are_all = refused.size() == members.size() && refusal->device.empty();
-    block.keep_on_cpu(
-        refused, fmt::format("{} {}", are_all ? "each operation can be lowered, the segment can't:" : "in a segment,",
-                             reason_of(*refusal, options_)));
+    block.keep_on_cpu(refused, reason_against(*refusal, refused.size() == members.size()));
     return false;
   }
 

@@ -82,6 +82,11 @@ bool names_products(const SegmentRefusal& refusal, const Plan& plan) {
                                 where));
   }
   if (!plan.any_lowered || limits.min_macs == 0) {
+    if (plan.cpu_nodes.empty()) {
+      throw RefusedModel(
+          "nothing is left for NNAPI to run: forward returns its inputs' elements or constants, unchanged",
+          graph_of_refused(planned));
+    }
     const std::string reasons = names_products(refusal, plan) ? "" : reasons_of(plan);
     throw RefusedModel(reasons.empty() ? refusal.reason : refusal.reason + "\nno part of it can go to NNAPI" + reasons,
                        graph_of_refused(planned));
