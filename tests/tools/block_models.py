@@ -57,6 +57,15 @@ class Raising(Layers):
         return self.first(torch.relu(y))
 
 
+class NumberScattered(Layers):
+    """A number that is read from a tensor is known only when the model runs; no shape depends on it."""
+
+    def forward(self, x):
+        y = self.first(x)
+        z = torch.scatter(y, 3, torch.zeros(1, 4, 8, 8, dtype=torch.long), float(y.sum()))
+        return self.second(z)
+
+
 class Growing(Layers):
     """The loop's state has another size in each round."""
 
@@ -260,7 +269,7 @@ class ManyRounds(Layers):
 MODELS = {model.__name__: model
           for model in (Rounds, Ways, Raising, Growing, ViewChanged, CarriedView, ChangedByRounds, Turned,
                         FilledInBranch, FilledInLoop, LongerList, ListOfRounds, DictOfRounds, Noisy, BranchOfTheCpu,
-                        Rows, HalfKnown, Effects, Chain, SeldomRun, ManyRounds)}
+                        Rows, HalfKnown, Effects, Chain, SeldomRun, ManyRounds, NumberScattered)}
 
 
 def line_of(beginning: str, model: str = "Ways") -> str:

@@ -212,6 +212,11 @@ class Reasons(Partitioned):
         self.assertIn(f"it depends on the loop at {line}, 3 times (unknown multiply-adds)",
                       self.succeed("check", self.path, *SHAPE).stdout)
 
+    def test_a_number_is_no_shape(self):
+        _, found, _ = self.reasons("NumberScattered")
+        self.assertEqual({"its input is a number that is known only when the model runs: it depends on aten::Float"},
+                         found["aten::scatter"])
+
     def test_each_is_one_line(self):
         cpu, _, _ = self.reasons("Effects", *SHAPE, "--feature-level", "1")
         self.assertTrue([entry for entry in cpu if "NNAPI can't run it" in entry["found"]])

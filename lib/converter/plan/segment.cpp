@@ -52,6 +52,21 @@ std::string argument_name(const Value& value, size_t number) {
   return name;
 }
 
+bool is_plain_number(const Value& value) {
+  const c10::TypeKind kind = value.type()->kind();
+  return kind == c10::TypeKind::FloatType || kind == c10::TypeKind::IntType || kind == c10::TypeKind::BoolType;
+}
+
+// Says what isn't known of a value whose type ends at the node `end`.
+std::string unknown_in(const Value& value, const Node& end, const char* what) {
+  if (is_plain_number(value)) return fmt::format("{} is a number that is known only when the model runs", what);
+  const std::string origin = end.kind().toUnqualString();
+  if (origin == "_make_per_channel_quantized_tensor" || origin == "quantize_per_channel") {
+    return fmt::format("{} has a scale for each channel, and NNAPI has no such tensors but weights", what);
+  }
+  return fmt::format("the shape of {} is known only when the model runs", what);
+}
+
 class Extraction {
  public:
   Extraction(const std::vector<Node*>& nodes, const TypeMap& types, const std::optional<SegmentRows>& rows)
@@ -136,8 +151,7 @@ class Extraction {
   [[noreturn]] void refuse_unknown(const Value& value, const char* what) const {
     const Node* end = inside_.count(value.node()) != 0 ? nullptr : where_types_end(value, types_);
     if (end != nullptr) {
-      throw UnknownType(fmt::format("the shape of {} is known only when the model runs: it depends on {}", what,
-                                    name_of_origin(*end)),
+      throw UnknownType(fmt::format("{}: it depends on {}", unknown_in(value, *end, what), name_of_origin(*end)),
                         line_of(*end));
     }
     throw ConvertError(ExitCode::kNotConvertible,
