@@ -90,8 +90,12 @@ void choose_quantised_engine_for(const c10::ClassType& type) {
 }
 
 PoolingAsDefined::PoolingAsDefined(const Graphs& graphs) : before_(at::globalContext().qEngine()) {
-  if (before_ != at::QEngine::QNNPACK || !any_node(graphs, differs_in_qnnpack) || any_node(graphs, packs_weights))
-    return;
+  if (before_ != at::QEngine::QNNPACK || !any_node(graphs, differs_in_qnnpack)) return;
+  // A __setstate__ packs weights, too, but not when forward runs: it has no pools.
+  const bool packs_in_forward = std::any_of(graphs.begin(), graphs.end(), [](const auto& graph) {
+    return any_node({graph}, differs_in_qnnpack) && any_node({graph}, packs_weights);
+  });
+  if (packs_in_forward) return;
   at::globalContext().setQEngine(at::QEngine::NoQEngine);
 }
 
