@@ -36,7 +36,7 @@ bool is_dequantised(const Value* value) {
 }
 
 // As at::quantize_per_tensor: the scale's inverse is a float, halves go to the even integer.
-void quantise(Graph& graph, Node& node) {
+void quantise_node(Graph& graph, Node& node) {
   const auto scale = torch::jit::toIValue(node.input(1)), zero_point = torch::jit::toIValue(node.input(2)),
              dtype = torch::jit::toIValue(node.input(3));
   if (!scale || !scale->isDouble() || !zero_point || !zero_point->isInt() || !dtype) return;
@@ -53,7 +53,7 @@ void quantise(Graph& graph, Node& node) {
   node.output()->replaceAllUsesWith(value);
 }
 
-void dequantise(Graph& graph, Node& node, const Quantization& quantization) {
+void dequantise_node(Graph& graph, Node& node, const Quantization& quantization) {
   const torch::jit::WithInsertPoint guard(&node);
   Value* value = graph.insert(c10::aten::to, {node.input(0), at::kFloat});
   value = graph.insert(c10::aten::sub, {value, static_cast<int64_t>(quantization.zero_point)});
@@ -88,11 +88,11 @@ void use_integers(Graph& graph, const std::vector<Quantization>& outputs) {
     }
   }
   for (Node* node : nodes) {
-    if (node->kind() == c10::aten::quantize_per_tensor) quantise(graph, *node);
+    if (node->kind() == c10::aten::quantize_per_tensor) quantise_node(graph, *node);
     if (node->kind() != c10::aten::dequantize) continue;
     const std::optional<size_t> number = result_number(node->input(0));
     if (number && *number < outputs.size() && outputs[*number].scale != 0) {
-      dequantise(graph, *node, outputs[*number]);
+      dequantise_node(graph, *node, outputs[*number]);
     }
   }
 }
