@@ -15,7 +15,7 @@ from torch import nn
 
 from cli import HOST, LIBRARIES, ROOT, CliTest, environment
 from mobile_models import seeded
-from shim_library import Model, rgb
+from shim_library import Model, rgb, write_png
 from stock_torch import call, images, load, tensors
 
 JAR = LIBRARIES / "nnapi_shim.jar"
@@ -112,14 +112,16 @@ class JavaClasses(CliTest):
         self.converted(source, "quarters.pt", "--nhwc", "--input", "1,3,32,32", "--mean", "0", "--std", "1",
                        "--labels", self.folder / "names.txt")
         (self.folder / "three.txt").write_text("cat\ndög\n🦊\n", encoding="utf-8")
-        torch.save([torch.rand(1, 3, 32, 32) for _ in range(8)], self.folder / "samples.pt")
+        random = numpy.random.default_rng(45)
+        (self.folder / "calibration").mkdir()
+        for i in range(8):
+            write_png(self.folder / f"calibration/{i}.png", random.integers(0, 256, (40, 50, 3), dtype=numpy.uint8))
         numbers = ["--mean", "0.485,0.456,0.406", "--std", "0.229,0.224,0.225"]
         ways = [["--nhwc", *numbers, "--resize", "40", "--crop", "32", "--labels", self.folder / "three.txt", "--note",
                  "author=mé"],
                 ["--nchw", "--mean", "104,117,123", "--std", "1", "--pixel-max", "255", "--bgr"],
-                ["--nhwc", *numbers, "--quant", "full", "--calibrate", self.folder / "samples.pt"],
+                ["--nhwc", *numbers, "--quant", "full", "--calibrate", self.folder / "calibration"],
                 ["--input-pixels", "rgba", *numbers, "--resize", "32", "--crop", "32"]]
-        random = numpy.random.default_rng(45)
         for number, options in enumerate(ways):
             path = self.folder / f"pictures{number}.pt"
             self.converted(source, path.name, "--input", "1,3,32,32", *options)

@@ -12,7 +12,7 @@ from torch import nn
 
 from cli import CliTest
 from mobile_models import seeded
-from shim_library import FLOAT32, QUANT8, Model, ShimError, rgb
+from shim_library import FLOAT32, QUANT8, Model, ShimError, rgb, write_png
 
 try:
     from PIL import Image
@@ -55,6 +55,8 @@ class WithModel(CliTest):
 
     def original(self, side=64, extra_files=None):
         path = self.folder / "original.pt"
+        if path.exists():
+            return path
         traced = torch.jit.trace(seeded(Classifier).eval(), torch.rand(1, 3, side, side))
         torch.jit.save(traced, str(path), _extra_files=extra_files or {})
         return path
@@ -105,8 +107,10 @@ class Pictures(WithModel):
 
     def test_integer_inputs(self):
         """A model quantised by data takes the integers of its own scale."""
-        torch.save([torch.randn(1, 3, 64, 64) for _ in range(8)], self.folder / "samples.pt")
-        path = self.converted("--nhwc", "--quant", "full", "--calibrate", self.folder / "samples.pt", *NORMALISED)
+        (self.folder / "pictures").mkdir()
+        for i in range(8):
+            write_png(self.folder / f"pictures/{i}.png", random_pixels(numpy.random.default_rng(i), 70, 80))
+        path = self.converted("--nhwc", "--quant", "full", "--calibrate", self.folder / "pictures", *NORMALISED)
         model = self.open(path)
         tensor = model.input([1, 3, 64, 64])
         self.assertEqual(QUANT8, tensor.type)
@@ -146,10 +150,8 @@ class Pictures(WithModel):
 
     def test_verify_takes_pictures(self):
         """The options in the file prepare pictures for verify, too."""
-        if not Image:
-            self.skipTest("needs Pillow")
         path = self.converted("--nhwc", *NORMALISED)
-        Image.fromarray(random_pixels(numpy.random.default_rng(7), 80, 70)).save(self.folder / "a.png")
+        write_png(self.folder / "a.png", random_pixels(numpy.random.default_rng(7), 80, 70))
         done = self.succeed("verify", self.folder / "original.pt", path, "--inputs", self.folder / "a.png")
         self.assertIn("passed (1 sample", done.stdout)
 

@@ -1,6 +1,8 @@
 """The shim's C interface for pictures, labels and notes, by ctypes: as an app in C uses it."""
 
 import ctypes
+import struct
+import zlib
 from typing import List
 
 import numpy
@@ -50,6 +52,16 @@ def rgb(pixels: numpy.ndarray, **changes) -> Picture:
     for name, value in changes.items():
         setattr(picture, name, value)
     return picture
+
+
+def write_png(path, pixels: numpy.ndarray):
+    """Of uint8[height, width, 3]."""
+    def chunk(kind, content):
+        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+    height, width, _ = pixels.shape
+    rows = b"".join(b"\0" + row.tobytes() for row in pixels)
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">2I5B", width, height, 8, 2, 0, 0, 0))
+                     + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
 
 
 class Model:

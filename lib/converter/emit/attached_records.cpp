@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "lib/base/class_axis.h"
 #include "lib/base/error.h"
 #include "lib/base/input_file.h"
 #include "lib/base/json_problem.h"
@@ -243,20 +242,6 @@ std::vector<FolderFile> records_of(const AppNotes& notes) {
   if (!notes.origin.empty()) records.push_back({kOriginRecord, notes.origin});
   for (const FolderFile& file : notes.extra_files) records.push_back({"extra/" + file.name, file.text});
   return records;
-}
-
-void check_labels(const std::vector<std::string>& labels, const ModuleInterface& interface, Diagnostics& diagnostics) {
-  if (labels.empty()) return;
-  std::vector<int64_t> counts;
-  for (const InterfaceOutput& output : interface.outputs) {
-    if (!output.shape || output.shape->empty()) continue;
-    const Dim& classes = (*output.shape)[class_axis(output.shape->size())];
-    if (!classes.is_fixed() || classes.value() == static_cast<int64_t>(labels.size())) return;
-    counts.push_back(classes.value());
-  }
-  if (counts.size() != interface.outputs.size()) return;
-  diagnostics.warn(
-      fmt::format("--labels: {} names found, and the outputs have {} classes", labels.size(), fmt::join(counts, ", ")));
 }
 
 }  // namespace nnapi_convert

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "lib/base/diagnostics.h"
 #include "lib/base/folder.h"
 #include "lib/serialize/module_interface.h"
 #include "lib/types/calibration_options.h"
@@ -45,8 +44,5 @@ std::string origin_record(const std::string& version, const std::vector<std::str
 
 // The records of an archive that hold them.
 std::vector<FolderFile> records_of(const AppNotes& notes);
-
-// Warns where no output has as many classes as there are labels.
-void check_labels(const std::vector<std::string>& labels, const ModuleInterface& interface, Diagnostics& diagnostics);
 
 }  // namespace nnapi_convert

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "lib/base/class_axis.h"
 #include "lib/base/json_text.h"
-#include "lib/converter/samples/prepared_picture.h"
 #include "lib/format/picture_record.h"
 #include "lib/litert/flatbuffer.h"
 

@@ -207,6 +207,23 @@ AppNotes notes_of(const ConvertArguments& arguments, std::vector<FolderFile> ext
   return notes;
 }
 
+// Warns where the outputs of a whole model have other numbers of classes than there are labels.
+void check_labels(const std::vector<std::string>& labels, const Conversion& conversion, Diagnostics& diagnostics) {
+  constexpr size_t kPictureRank = 4, kChannels = 1;
+  if (labels.empty() || !conversion.is_whole) return;
+  std::vector<int64_t> counts;
+  for (const nnapi::Boundary& output : conversion.segments[0].model.outputs) {
+    const Dims& dims = conversion.segments[0].model.at(output.operand).dims;
+    if (dims.empty()) continue;
+    const bool has_channels = dims.size() == kPictureRank && !output.nhwc;
+    const Dim& classes = dims[has_channels ? kChannels : dims.size() - 1];
+    if (!classes.is_fixed() || classes.value() == static_cast<int64_t>(labels.size())) return;
+    counts.push_back(classes.value());
+  }
+  diagnostics.warn(
+      fmt::format("--labels: {} names found, and the outputs have {} classes", labels.size(), fmt::join(counts, ", ")));
+}
+
 // Writes the LiteRT file while the weights are there, and returns what was written for people.
 std::string write_litert(const std::vector<NamedConversion>& methods, Outputs& outputs,
                          const ConvertArguments& arguments, const AppNotes& notes, Diagnostics& diagnostics) {
@@ -336,7 +353,7 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
   Conversion conversion =
       convert_one_or_package(std::exchange(loaded, {}), std::exchange(bound, {}), options, arguments, findings);
   conversion.attached = records_of(notes);
-  check_labels(notes.labels, conversion.interface, diagnostics);
+  check_labels(notes.labels, conversion, diagnostics);
   progress.show("write");
   Outputs outputs(arguments);
   std::string success = write_litert({{"forward", &conversion}}, outputs, arguments, notes, diagnostics);
