@@ -32,7 +32,7 @@ DEMANDING = {
 }
 
 
-class Probe(CliTest):
+class ProbeTest(CliTest):
     def probe(self, *arguments, profile=None, code=0, library=HOST):
         extra = {"LD_LIBRARY_PATH": str(library), "NNAPI_HOST_PROFILE": str(profile or "")}
         if profile is None:
@@ -45,6 +45,8 @@ class Probe(CliTest):
             self.assertEqual(1, done.stderr.count("nnapi-probe: error: "), done.stderr)
         return done
 
+
+class Probe(ProbeTest):
     def answers(self, device, profile):
         done = self.probe("--device", device, "--answers", profile=profile)
         self.assertEqual("", done.stderr)
@@ -172,7 +174,7 @@ class Probe(CliTest):
         self.assertIn("libneuralnetworks.so", self.probe("--list", library=self.folder, code=1).stderr)
         self.assertIn("Exit codes", self.probe("--help").stdout)
 
-class Bench(Probe):
+class Bench(ProbeTest):
     """--bench times a file as an app without PyTorch runs it."""
 
     INPUT = "picture=1,3,16,16"
