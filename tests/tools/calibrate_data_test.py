@@ -145,7 +145,9 @@ class Data(CalibrateTest):
 
     def test_options_without_data(self):
         self.fail_with(2, self.model, *self.spec, "--mean", "0.5", "-o", self.folder / "out.pt",
-                       needed=["--mean", "--calibrate is missing"])
+                       needed=["--mean and --std are missing"])
+        self.fail_with(2, self.model, *self.spec, "--max-drop", "0.1", "-o", self.folder / "out.pt",
+                       needed=["--max-drop", "--calibrate is missing"])
         self.fail_with(2, self.model, *self.options, self.data, "--crop", "8", "-o", self.folder / "out.pt",
                        needed=["are for pictures"])
 

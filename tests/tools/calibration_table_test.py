@@ -167,7 +167,7 @@ class ChangedTables(CalibrateTest):
 
     def test_options_that_need_data(self):
         self.fail_with(2, self.model, *self.options, "--resize", "20", "-o", self.folder / "no.pt",
-                       needed=["--calibrate is missing"])
+                       needed=["--resize", "the table of --calibration tells it"])
         self.fail_with(2, self.model, *self.spec, "--calibrate", self.data, "--calibration", self.folder / "out.pt", "-o",
                        self.folder / "out.pt", needed=["--calibration"])
 

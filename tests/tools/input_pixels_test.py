@@ -211,7 +211,7 @@ class Refusals(PixelsTest):
         self.refuse(*SIZES, "--input-pixels", "int8", *NORMALISE, needed=("int8 found, uint8 or rgba needed",))
         self.refuse(*SIZES, "--input-pixels", "y=uint8", *NORMALISE, needed=("forward has no argument y",))
         self.refuse(*SIZES, "--input-pixels", "uint8", "--mean", "1,2", "--std", "1", needed=("1 or 3 needed",))
-        self.refuse(*SIZES, *NORMALISE, needed=("--calibrate is missing",))
+        self.refuse(*SIZES, "--mean", "0", needed=("--mean and --std are missing",))
         self.refuse(*SIZES, *NORMALISE, "--input-pixels", "uint8", "--method", "forward", needed=("--input-pixels",))
 
     def test_sizes_that_are_no_picture(self):

@@ -121,9 +121,11 @@ void check_calibration(const CLI::App& app, const ConvertArguments& arguments) {
   }
 }
 
-// What the file tells the app: the options for pictures where there are any, or the model takes pixels.
+// What the file tells the app: the options for pictures where there are any, or the model takes pixels. With data they
+// stand among what the file says of the calibration, so that a table of scales gives the same file.
 void read_pictures(ConvertArguments& arguments) {
-  const PictureChoice& pictures = arguments.calibration.pictures;
+  const CalibrationOptions& calibration = arguments.calibration;
+  const PictureChoice pictures = calibration.is_asked_for() ? PictureChoice() : calibration.pictures;
   if (pictures.is_given() || arguments.options.pixels) arguments.options.pictures = pictures;
 }
 
@@ -233,13 +235,17 @@ void check_no_torchscript(const ConvertArguments& arguments) {
 }
 
 // The options that decide the result, for the record of what made the file. Of paths only the files' names: two
-// conversions of the same files are the same, wherever they lie.
-std::vector<std::string> given_options(const CLI::App& app) {
-  static const std::set<std::string> kOthers = {"help",   "help-all",   "output",   "litert",       "report",
-                                                "verify", "dump-after", "emit-cpu", "torch-library"};
+// conversions of the same files are the same, wherever they lie. What says how data quantise is left out, as a table of
+// scales gives the same file; the file's metadata tell what came of it.
+std::vector<std::string> given_options(const CLI::App& app, const CalibrationOptions& calibration) {
+  static const std::set<std::string> kOthers = {"help",          "help-all",  "output",     "litert",
+                                                "report",        "verify",    "dump-after", "emit-cpu",
+                                                "torch-library", "calibrate", "verbose",    "quiet"};
   std::vector<std::string> given;
   for (const CLI::Option* option : app.get_options()) {
     if (option->count() == 0 || option->get_lnames().empty() || kOthers.count(option->get_lnames()[0]) != 0) continue;
+    const bool is_of_pictures = option->get_group() == kPicturesGroup && !option->check_lname("input-pixels");
+    if (option->get_group() == kQuantiseGroup || (is_of_pictures && calibration.is_asked_for())) continue;
     const std::string type = option->get_type_name();
     const bool is_path = type == "FILE" || type == "DATA" || type == "TABLE";
     std::string text = "--" + option->get_lnames()[0];
@@ -278,7 +284,7 @@ void read_parsed(const CLI::App& app, ConvertArguments& arguments) {
   read_pictures(arguments);
   check_methods(arguments);
   check_litert(app, arguments);
-  arguments.given = given_options(app);
+  arguments.given = given_options(app, arguments.calibration);
 }
 
 }  // namespace nnapi_convert

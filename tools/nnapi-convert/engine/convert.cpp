@@ -353,6 +353,9 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
   Conversion conversion =
       convert_one_or_package(std::exchange(loaded, {}), std::exchange(bound, {}), options, arguments, findings);
   conversion.attached = records_of(notes);
+  // The model of a package that callers see may be one that data don't quantise.
+  const PictureChoice& pictures = arguments.calibration.pictures;
+  if (!conversion.pictures && pictures.is_given()) conversion.pictures = pictures;
   check_labels(notes.labels, conversion, diagnostics);
   progress.show("write");
   Outputs outputs(arguments);
