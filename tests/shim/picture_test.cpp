@@ -278,7 +278,7 @@ TEST_CASE("integer inputs are the floats, quantised as PyTorch does; bytes of pi
   for (const bool is_signed : {false, true}) {
     nnapi_shim_tensor tensor =
         tensor_of(16, 16, true, is_signed ? OperandCode::TENSOR_QUANT8_ASYMM_SIGNED : OperandCode::TENSOR_QUANT8_ASYMM);
-    tensor.scale = 0.0091f;  // so that the ends are cut off
+    tensor.scale = 0.0031f;  // so that the ends are cut off
     tensor.zero_point = is_signed ? -3 : 125;
     std::vector<uint8_t> found(floats.size());
     nnapi_shim_error error = {};
@@ -286,7 +286,7 @@ TEST_CASE("integer inputs are the floats, quantised as PyTorch does; bytes of pi
     size_t wrong = 0, at_end = 0;
     for (size_t i = 0; i < floats.size(); ++i) {
       const float low = is_signed ? -128 : 0, high = low + 255;
-      const float number = std::nearbyint(floats[i] * (1.0f / 0.0091f)) + static_cast<float>(tensor.zero_point);
+      const float number = std::nearbyint(floats[i] * (1.0f / 0.0031f)) + static_cast<float>(tensor.zero_point);
       const float expected = std::min(high, std::max(low, number));
       const int byte = is_signed ? static_cast<int8_t>(found[i]) : found[i];
       wrong += static_cast<float>(byte) != expected ? 1 : 0;
