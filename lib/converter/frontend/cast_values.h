@@ -19,7 +19,8 @@ struct CastTarget {
 };
 
 // Inserts a cast of the tensors in the value. A cast to float64 makes complex128 of complex numbers. Branches on
-// is_floating_point and is_complex let other tensors pass; inference chooses a branch once it knows the dtype. Throws ConvertError (kNotConvertible) for named tuples.
+// is_floating_point and is_complex let other tensors pass; inference chooses a branch once it knows the dtype. Throws
+// ConvertError (kNotConvertible) for named tuples.
 torch::jit::Value* insert_cast(torch::jit::Graph& graph, torch::jit::Value* value, const CastTarget& target);
 
 }  // namespace nnapi_convert
