@@ -63,6 +63,7 @@ class Table(CliTest):
         torch.manual_seed(0)
         torch.jit.trace(Net().eval(), torch.rand(1, 3, 32, 32)).save(str(self.folder / "model.pt"))
         torch.jit.script(Coder().eval()).save(str(self.folder / "autoencoder.pt"))
+        (self.folder / "names.txt").write_text("".join(f"class {i}\n" for i in range(10)))
         for folder in ("pictures", "models"):
             (self.folder / folder).mkdir()
         (self.folder / "models" / "net.pt").write_bytes((self.folder / "model.pt").read_bytes())
