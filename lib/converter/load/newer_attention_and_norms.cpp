@@ -131,9 +131,10 @@ def _native_batch_norm_legit_functional(input: Tensor, weight: Optional[Tensor],
                                         running_mean: Tensor, running_var: Tensor, training: bool, momentum: float,
                                         eps: float) -> Tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
   if training:
-    new_mean = torch.clone(running_mean)
-    new_var = torch.clone(running_var)
-    result, mean, inverse = torch.native_batch_norm(input, weight, bias, new_mean, new_var, True, momentum, eps)
+    result, mean, inverse = torch.native_batch_norm(input, weight, bias, None, None, True, momentum, eps)
+    channels = torch.flatten(torch.transpose(input, 0, 1), 1)
+    new_mean = running_mean * (1.0 - momentum) + mean * momentum
+    new_var = running_var * (1.0 - momentum) + torch.var(channels, [1], True) * momentum
   else:
     new_mean = running_mean
     new_var = running_var
