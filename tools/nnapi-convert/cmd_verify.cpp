@@ -83,7 +83,8 @@ int run_verify(const Arguments& command_line) {
       ->check(not_negative());
   app.add_flag("--fp16", request.fp16, "round each float result to half precision, as --relax-fp16 lets drivers");
   app.add_flag("--without-torch", request.without_torch,
-               "run OUT as an app without PyTorch does: by libnnapi_shim, of a file made with --runtime shim");
+               "run OUT as an app without PyTorch does: by libnnapi_shim, of a file made with --runtime shim")
+      ->group("More options");
   app.add_flag("--per-op", arguments.per_op,
                "compare every value on the way instead, and name the first operation whose result drifts");
   add_library_option(app, arguments.torch_libraries);
