@@ -35,6 +35,19 @@ bool is_dequantised(const Value* value) {
   });
 }
 
+// Whether NNAPI alone reads the value.
+bool is_read_by_nnapi(const Value* value) {
+  return std::all_of(value->uses().begin(), value->uses().end(), [](const torch::jit::Use& use) {
+    if (is_move(*use.user)) return is_read_by_nnapi(use.user->output());
+    if (use.user->kind() != c10::prim::ListConstruct) return false;
+    const auto& uses = use.user->output()->uses();
+    return !uses.empty() && std::all_of(uses.begin(), uses.end(), [](const torch::jit::Use& of_list) {
+      return of_list.user->kind() == c10::prim::CallMethod && of_list.user->s(c10::attr::name) == "run" &&
+             of_list.offset == 2;
+    });
+  });
+}
+
 // As at::quantize_per_tensor: the scale's inverse is a float, halves go to the even integer.
 void quantise_node(Graph& graph, Node& node) {
   const auto scale = torch::jit::toIValue(node.input(1)), zero_point = torch::jit::toIValue(node.input(2)),
@@ -88,7 +101,7 @@ void use_integers(Graph& graph, const std::vector<Quantization>& outputs) {
     }
   }
   for (Node* node : nodes) {
-    if (node->kind() == c10::aten::quantize_per_tensor) quantise_node(graph, *node);
+    if (node->kind() == c10::aten::quantize_per_tensor && is_read_by_nnapi(node->output())) quantise_node(graph, *node);
     if (node->kind() != c10::aten::dequantize) continue;
     const std::optional<size_t> number = result_number(node->input(0));
     if (number && *number < outputs.size() && outputs[*number].scale != 0) {
