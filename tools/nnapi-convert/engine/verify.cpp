@@ -58,7 +58,8 @@ int verify_and_print(const VerifyArguments& arguments) {
     throw ConvertError(ExitCode::kUsage, "--per-op: it is for NNAPI; verify the file that -o wrote");
   }
   if (arguments.per_op && arguments.request.without_torch) {
-    throw ConvertError(ExitCode::kUsage, "--per-op: it compares values within PyTorch's module; without --without-torch");
+    throw ConvertError(ExitCode::kUsage,
+                       "--per-op: it compares values within PyTorch's module; without --without-torch");
   }
   std::vector<std::string> methods = arguments.methods;
   if (methods.empty()) methods = is_of_litert ? litert_method_names(converted) : converted_method_names(converted);
