@@ -30,16 +30,16 @@ class Runner final : public program::SegmentRunner {
       : program_(program), segments_(segments), failures_(failures) {}
 
   bool run_segment(uint32_t segment, Context& context, const Value* const* inputs, Value* outputs) override {
-    return run(segment, context, inputs, outputs, [&](nnapi_shim_error* error) {
-      return call_segment(*segments_[segment], context, inputs, outputs, false, error);
+    return run(segment, context, inputs, outputs, [&](Value* made, nnapi_shim_error* error) {
+      return call_segment(*segments_[segment], context, inputs, made, false, error);
     });
   }
 
   bool run_raw_segment(uint32_t segment, Context& context, const Value* const* arguments_and_inputs, uint32_t arguments,
                        uint32_t inputs, Value* outputs) override {
-    return run(segment, context, arguments_and_inputs, outputs, [&](nnapi_shim_error* error) {
+    return run(segment, context, arguments_and_inputs, outputs, [&](Value* made, nnapi_shim_error* error) {
       return call_raw_segment(*segments_[segment], context, arguments_and_inputs, arguments_and_inputs + arguments,
-                              inputs, outputs, error);
+                              inputs, made, error);
     });
   }
 
@@ -49,19 +49,18 @@ class Runner final : public program::SegmentRunner {
  private:
   template <typename Call>
   bool run(uint32_t segment, Context& context, const Value* const* arguments, Value* outputs, const Call& call) {
-    const program::SegmentCounts& counts = program_.segments()[segment];
-    if (counts.fallback_plus_1 > 0 && failures_[segment] >= kMostFailures) {
-      return compute(segment, context, arguments, outputs);
-    }
+    const bool has_cpu_form = program_.segments()[segment].fallback_plus_1 > 0;
+    const bool asks_nnapi = !has_cpu_form || failures_[segment] < kMostFailures;
     nnapi_shim_error error{};
-    status = call(&error);
+    status = call(asks_nnapi ? outputs : nullptr, &error);
     if (status == NNAPI_SHIM_OK) {
-      if (counts.fallback_plus_1 > 0) failures_[segment] = 0;
+      if (!asks_nnapi) return compute(segment, context, arguments, outputs);
+      if (has_cpu_form) failures_[segment] = 0;
       return true;
     }
     // A wrong argument is one on the CPU, too.
     const bool is_of_nnapi = status != NNAPI_SHIM_BAD_ARGUMENT && status != NNAPI_SHIM_BAD_MODEL;
-    if (is_of_nnapi && counts.fallback_plus_1 > 0) {
+    if (is_of_nnapi && has_cpu_form) {
       ++failures_[segment];
       return compute(segment, context, arguments, outputs);
     }

@@ -124,22 +124,25 @@ int fail_memory(nnapi_shim_error* error) {
   return fail(error, NNAPI_SHIM_FAILED, "memory is short for a call of NNAPI");
 }
 
-int read_input(program::Context& context, const Value& value, const nnapi_shim_tensor& needed, size_t number,
-               bool takes_codes, Copies* copies, nnapi_shim_buffer* buffer, nnapi_shim_error* error) {
-  const Tensor* tensor = &value.tensor();
+int check_input(const Tensor& tensor, const nnapi_shim_tensor& needed, size_t number, bool takes_codes,
+                nnapi_shim_error* error) {
   ScalarType dtype{};
   if (!to_dtype(needed, takes_codes, &dtype)) return fail_type("input", number, needed, error);
-  if (tensor->dtype != dtype) {
+  if (tensor.dtype != dtype) {
     return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "input %zu of NNAPI's model: dtype %s found, %s needed", number,
-                program::dtype_name(tensor->dtype), program::dtype_name(dtype));
+                program::dtype_name(tensor.dtype), program::dtype_name(dtype));
   }
-  if (!has_form(*tensor, needed)) {
-    return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "input %zu of NNAPI's model: other sizes found than it has", number);
-  }
-  if (!is_ordered(needed, *tensor)) {
-    Tensor* copy = make_tensor(context.pool, needed, dtype);
+  if (has_form(tensor, needed)) return NNAPI_SHIM_OK;
+  return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "input %zu of NNAPI's model: other sizes found than it has", number);
+}
+
+int read_input(program::Context& context, const Tensor& given, const nnapi_shim_tensor& needed, Copies* copies,
+               nnapi_shim_buffer* buffer, nnapi_shim_error* error) {
+  const Tensor* tensor = &given;
+  if (!is_ordered(needed, given)) {
+    Tensor* copy = make_tensor(context.pool, needed, given.dtype);
     if (copy == nullptr) return fail_memory(error);
-    program::copy_elements(*tensor, *copy);
+    program::copy_elements(given, *copy);
     new (&copies->values[copies->count++]) Value(copy);
     tensor = copy;
   }
@@ -147,70 +150,110 @@ int read_input(program::Context& context, const Value& value, const nnapi_shim_t
   return NNAPI_SHIM_OK;
 }
 
-// Runs the model on inputs in PyTorch's order, one for each argument, or, if `raw_inputs` is not null, on these, which
-// are in NNAPI's.
-int run(OpenModel& model, program::Context& context, const Value* const* arguments, const Value* const* raw_inputs,
-        Value* outputs, bool takes_codes, nnapi_shim_error* error) {
-  const uint32_t count = model.argument_count();
-  Pool& pool = context.pool;
-  PoolArray<nnapi_shim_shape> shapes(pool, count);
-  if (!shapes.is_there()) return fail_memory(error);
-  for (uint32_t i = 0; i < count; ++i) {
-    if (!arguments[i]->is_tensor()) {
-      return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "argument %u of NNAPI's model is %s, a tensor is needed", i,
-                  program::kind_name(*arguments[i]));
+// A call of a model: on inputs in PyTorch's order, one for each argument, or, if `raw_inputs` is not null, on these,
+// which are in NNAPI's.
+class Call {
+ public:
+  Call(OpenModel& model, program::Context& context, const Value* const* arguments, const Value* const* raw_inputs,
+       bool takes_codes)
+      : model_(model),
+        context_(context),
+        arguments_(arguments),
+        raw_inputs_(raw_inputs),
+        takes_codes_(takes_codes),
+        shapes_(context.pool, model.argument_count()) {}
+
+  // Checks all that can be wrong with the inputs.
+  int check(nnapi_shim_error* error) {
+    if (!shapes_.is_there()) return fail_memory(error);
+    const uint32_t count = model_.argument_count();
+    for (uint32_t i = 0; i < count; ++i) {
+      if (!arguments_[i]->is_tensor()) {
+        return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "argument %u of NNAPI's model is %s, a tensor is needed", i,
+                    program::kind_name(*arguments_[i]));
+      }
+      shapes_[i] = {arguments_[i]->tensor().rank, arguments_[i]->tensor().sizes};
     }
-    shapes[i] = {arguments[i]->tensor().rank, arguments[i]->tensor().sizes};
+    if (const int status = model_.describe(CallShapes(shapes_.data(), count), &tensors_, error)) return status;
+    for (size_t i = 0; i < tensors_->inputs.size(); ++i) {
+      if (const int status = check_input(input(i), form(tensors_->inputs[i]), i, takes_codes_, error)) return status;
+    }
+    return NNAPI_SHIM_OK;
   }
-  const CallShapes call_shapes(shapes.data(), count);
-  std::shared_ptr<const CallTensors> tensors;
-  if (const int status = model.describe(call_shapes, &tensors, error)) return status;
-  PoolArray<nnapi_shim_buffer> from(pool, tensors->inputs.size()), to(pool, tensors->outputs.size());
-  PoolArray<Value> copied(pool, tensors->inputs.size());
-  if (!from.is_there() || !to.is_there() || !copied.is_there()) return fail_memory(error);
-  Copies copies{copied, 0};
-  for (size_t i = 0; i < tensors->inputs.size(); ++i) {
-    nnapi_shim_tensor needed = tensors->inputs[i];
-    if (raw_inputs != nullptr) needed.is_nhwc = 0;
-    const Value& input = raw_inputs != nullptr ? *raw_inputs[i] : *arguments[needed.argument];
-    const int status = read_input(context, input, needed, i, takes_codes, &copies, &from[i], error);
-    if (status != NNAPI_SHIM_OK) return status;
+
+  // After check().
+  int run(Value* outputs, nnapi_shim_error* error) {
+    Pool& pool = context_.pool;
+    const size_t input_count = tensors_->inputs.size(), output_count = tensors_->outputs.size();
+    PoolArray<nnapi_shim_buffer> from(pool, input_count), to(pool, output_count);
+    PoolArray<Value> copied(pool, input_count);
+    if (!from.is_there() || !to.is_there() || !copied.is_there()) return fail_memory(error);
+    Copies copies{copied, 0};
+    for (size_t i = 0; i < input_count; ++i) {
+      const int status = read_input(context_, input(i), form(tensors_->inputs[i]), &copies, &from[i], error);
+      if (status != NNAPI_SHIM_OK) return status;
+    }
+    for (size_t i = 0; i < output_count; ++i) {
+      const nnapi_shim_tensor needed = form(tensors_->outputs[i]);
+      ScalarType dtype{};
+      if (!to_dtype(needed, takes_codes_, &dtype)) return fail_type("output", i, needed, error);
+      Tensor* made = make_tensor(pool, needed, dtype);
+      if (made == nullptr) return fail_memory(error);
+      outputs[i] = Value(made);
+      to[i] = {made->bytes(), needed.bytes};
+    }
+    const RunBuffers buffers = {from.data(), static_cast<uint32_t>(input_count), to.data(),
+                                static_cast<uint32_t>(output_count)};
+    return model_.run(CallShapes(shapes_.data(), model_.argument_count()), buffers, error);
   }
-  for (size_t i = 0; i < tensors->outputs.size(); ++i) {
-    nnapi_shim_tensor form = tensors->outputs[i];
-    if (raw_inputs != nullptr) form.is_nhwc = 0;
-    ScalarType dtype{};
-    if (!to_dtype(form, takes_codes, &dtype)) return fail_type("output", i, form, error);
-    Tensor* made = make_tensor(pool, form, dtype);
-    if (made == nullptr) return fail_memory(error);
-    outputs[i] = Value(made);
-    to[i] = {made->bytes(), form.bytes};
+
+ private:
+  nnapi_shim_tensor form(nnapi_shim_tensor tensor) const {
+    if (raw_inputs_ != nullptr) tensor.is_nhwc = 0;
+    return tensor;
   }
-  const RunBuffers buffers = {from.data(), static_cast<uint32_t>(tensors->inputs.size()), to.data(),
-                              static_cast<uint32_t>(tensors->outputs.size())};
-  return model.run(call_shapes, buffers, error);
+  const Tensor& input(size_t number) const {
+    return (raw_inputs_ != nullptr ? raw_inputs_[number] : arguments_[tensors_->inputs[number].argument])->tensor();
+  }
+
+  OpenModel& model_;
+  program::Context& context_;
+  const Value* const* const arguments_;
+  const Value* const* const raw_inputs_;
+  const bool takes_codes_;
+  PoolArray<nnapi_shim_shape> shapes_;
+  std::shared_ptr<const CallTensors> tensors_;
+};
+
+int check_raw_inputs(const OpenModel& model, const Value* const* inputs, uint32_t count, nnapi_shim_error* error) {
+  if (count != model.input_arguments().size()) {
+    return fail(error, NNAPI_SHIM_BAD_MODEL, "%u inputs of NNAPI's model found, %zu needed", count,
+                model.input_arguments().size());
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!inputs[i]->is_tensor()) {
+      return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "input %u of NNAPI's model is %s, a tensor is needed", i,
+                  program::kind_name(*inputs[i]));
+    }
+  }
+  return NNAPI_SHIM_OK;
 }
 
 }  // namespace
 
 int call_segment(OpenModel& model, program::Context& context, const Value* const* inputs, Value* outputs,
                  bool takes_codes, nnapi_shim_error* error) {
-  return run(model, context, inputs, nullptr, outputs, takes_codes, error);
+  Call call(model, context, inputs, nullptr, takes_codes);
+  const int status = call.check(error);
+  return status == NNAPI_SHIM_OK && outputs != nullptr ? call.run(outputs, error) : status;
 }
 
 int call_raw_segment(OpenModel& model, program::Context& context, const Value* const* arguments,
                      const Value* const* inputs, uint32_t input_count, Value* outputs, nnapi_shim_error* error) {
-  if (input_count != model.input_arguments().size()) {
-    return fail(error, NNAPI_SHIM_BAD_MODEL, "%u inputs of NNAPI's model found, %zu needed", input_count,
-                model.input_arguments().size());
-  }
-  for (uint32_t i = 0; i < input_count; ++i) {
-    if (!inputs[i]->is_tensor()) {
-      return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "input %u of NNAPI's model is %s, a tensor is needed", i,
-                  program::kind_name(*inputs[i]));
-    }
-  }
-  return run(model, context, arguments, inputs, outputs, true, error);
+  if (const int status = check_raw_inputs(model, inputs, input_count, error)) return status;
+  Call call(model, context, arguments, inputs, true);
+  const int status = call.check(error);
+  return status == NNAPI_SHIM_OK && outputs != nullptr ? call.run(outputs, error) : status;
 }
 
 }  // namespace nnapi_shim

@@ -9,7 +9,7 @@ namespace nnapi_shim {
 // Runs `model` on one tensor for each of its arguments. Inputs that NNAPI reads in NHWC are read in place if their
 // memory is in that order, else copied. `outputs` become tensors of PyTorch's order; where NNAPI's form is NHWC, their
 // memory is in that order, as channels_last is. Integers that stand for floats by a scale are refused, or, with
-// `takes_codes`, are plain integers. Returns an nnapi_shim_status.
+// `takes_codes`, are plain integers. Null `outputs`: only checks the inputs. Returns an nnapi_shim_status.
 int call_segment(OpenModel& model, program::Context& context, const program::Value* const* inputs,
                  program::Value* outputs, bool takes_codes, nnapi_shim_error* error);
 // The same for inputs and outputs in NNAPI's own order of axes, the outputs row-major, and integers that stand for
