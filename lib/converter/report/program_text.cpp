@@ -59,7 +59,8 @@ std::string quoted(const std::string& text) {
   return fmt::format("\"{}{}\"", shown, text.size() > kMostShown ? "..." : "");
 }
 
-std::string value_text(const Value& value) {
+// A constant may hold others many times over: of nested ones only the outer levels are shown.
+std::string value_text(const Value& value, int levels = 3) {
   switch (value.tag()) {
     case Tag::kNone:
       return "None";
@@ -80,9 +81,11 @@ std::string value_text(const Value& value) {
     }
     default: {
       constexpr uint32_t kMostShown = 8;
+      if (levels == 0) return "...";
       std::vector<std::string> parts;
       const nnapi_shim::program::Sequence& sequence = value.sequence();
-      for (uint32_t i = 0; i < sequence.count && i < kMostShown; ++i) parts.push_back(value_text(sequence.values[i]));
+      for (uint32_t i = 0; i < sequence.count && i < kMostShown; ++i)
+        parts.push_back(value_text(sequence.values[i], levels - 1));
       if (sequence.count > kMostShown) parts.emplace_back("...");
       return fmt::format(value.tag() == Tag::kTuple  ? "({})"
                          : value.tag() == Tag::kDict ? "{{{}}}"
