@@ -319,6 +319,21 @@ class Programs(CliTest):
         out = self.convert(model, "--nhwc", "--input", "1,3,16,24")
         self.fail_with(3, "verify", model, out, "--without-torch", needed=["--runtime shim"])
 
+    def test_a_module_that_quantises_itself(self):
+        """Before level 3 NNAPI has no QUANTIZE: the module, and so the program, makes the integers and the floats."""
+        model = self.fixture("quant.pt")
+        out = self.convert(model, "--nhwc", "--input", "1,3,16,16", "--runtime", "shim", "--quant", "core")
+        self.assertIn("aten::round", self.succeed("inspect", out).stdout)
+        reports = [json.loads(self.succeed("verify", model, out, "--format", "json", *options).stdout)
+                   for options in ((), ("--without-torch",))]
+        for of_torch, of_shim in zip(*(report["outputs"] for report in reports)):
+            self.assertFalse(of_shim["is_constant"])
+            self.assertAlmostEqual(of_torch["max_error"], of_shim["max_error"], delta=1e-5)
+        name = torch.jit.load(str(model)).forward.schema.arguments[1].name
+        found = self.results(out, [{name: images(1, 3, 16, 16)}])
+        self.assertEqual("float32", str(found["0/"].dtype))
+        self.assertGreater(len(numpy.unique(found["0/"])), 3)
+
     def test_a_file_without_torchscript(self):
         for make, options in ((Classifier, ("--fallback", "cpu")), (SortedRows, ()),
                               (Classifier, ("--package", "level=4; level=3"))):

@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstring>
 #include <deque>
 
 #include "lib/base/error.h"
@@ -23,6 +25,13 @@ bool holds_text(const c10::TypePtr& type) {
     if (holds_text(parts[i])) return true;
   }
   return false;
+}
+
+// As the shim writes keys in paths.
+std::string key_text(const c10::IValue& key) {
+  if (key.isString()) return key.toStringRef();
+  if (key.isBool()) return key.toBool() ? "True" : "False";
+  return key.isDouble() ? fmt::format("{:.17g}", key.toDouble()) : fmt::format("{}", key.toInt());
 }
 
 // What stands for a value in a call: its tensors, with paths. Their memory lives as long as the call.
@@ -69,8 +78,7 @@ struct NamedCall {
       for (const c10::IValue& element : value.toListRef()) add_part(std::to_string(number++), false, element);
     } else if (value.isGenericDict()) {
       for (const auto& entry : value.toGenericDict()) {
-        const c10::IValue& key = entry.key();
-        add_part(key.isString() ? key.toStringRef() : fmt::format("{}", key.toInt()), false, entry.value());
+        add_part(key_text(entry.key()), false, entry.value());
       }
     }
   }
