@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -214,16 +213,17 @@ std::map<std::string, std::string> parse_notes(const std::vector<std::string>& t
 
 std::string origin_record(const std::string& version, const std::vector<std::string>& options,
                           const std::string& original) {
-  std::ifstream file(original, std::ios::binary);
+  InputFile file(original);
   nnapi_shim::Sha256 hash;
   uint64_t bytes = 0;
-  std::vector<char> part(size_t{1} << 20);
-  while (file) {
-    file.read(part.data(), static_cast<std::streamsize>(part.size()));
-    hash.add(part.data(), static_cast<size_t>(file.gcount()));
-    bytes += static_cast<uint64_t>(file.gcount());
+  std::vector<char> part(size_t{1} << 18);
+  while (const size_t count = file.problem().empty() ? file.read(part.data(), part.size()) : 0) {
+    hash.add(part.data(), count);
+    bytes += count;
   }
-  if (!file.eof()) throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}", original));
+  if (!file.problem().empty()) {
+    throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}", original, file.problem()));
+  }
   uint8_t digest[nnapi_shim::Sha256::kDigestBytes];
   hash.finish(digest);
   const json record = {{"program", "nnapi-convert"},
