@@ -192,7 +192,7 @@ void check_methods(const ConvertArguments& arguments) {
   if (!arguments.package_text.empty()) refused = "--package";
   if (arguments.calibration.pictures.is_given()) refused = "--mean, --std, --resize or --crop";
   if (arguments.options.pixels) refused = "--input-pixels";
-  if (embeds_cpu_model(arguments.options.fallback)) refused = "--fallback cpu";
+  if (has_cpu_form(arguments.options.fallback)) refused = "--fallback cpu and partition-cpu";
   const auto is_html = [](const std::string& path) { return std::filesystem::path(path).extension() == ".html"; };
   if (std::any_of(arguments.reports.begin(), arguments.reports.end(), is_html)) refused = "--report with a page";
   if (refused.empty()) return;
