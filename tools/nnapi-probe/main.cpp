@@ -315,11 +315,16 @@ int report(const Arguments& arguments, const nnapi_shim_options& options, const 
   return complain(is_file ? kBadFile : status == NNAPI_SHIM_BAD_ARGUMENT ? kWrongUsage : kNotAsked, error.message);
 }
 
-int run_trial(const Arguments& arguments, nnapi_shim_options options) {
+// What an app chooses, too.
+nnapi_shim_options with_choices(const Arguments& arguments, nnapi_shim_options options) {
   options.device = arguments.device.empty() ? nullptr : arguments.device.c_str();
   options.device_kind = arguments.device_kind;
   options.preference = arguments.preference;
   options.variant = static_cast<uint32_t>(arguments.variant);
+  return options;
+}
+
+int run_trial(const Arguments& arguments, nnapi_shim_options options) {
   options.cache_directory = arguments.cache.c_str();
   nnapi_shim_error error{};
   const int status = nnapi_shim_probe(arguments.trial.c_str(), &options, &error);
@@ -350,16 +355,12 @@ int run_doctor(const Arguments& arguments) {
   return complain(status == NNAPI_SHIM_UNAVAILABLE ? kNotAsked : kBadFile, error.message);
 }
 
-int run_bench(const Arguments& arguments, const nnapi_shim_options& given) {
+int run_bench(const Arguments& arguments, const nnapi_shim_options& options) {
   BenchRequest request;
   request.path = arguments.bench;
   request.inputs = arguments.inputs;
   if (arguments.runs > 0) request.runs = arguments.runs;
-  request.options = given;
-  request.options.device = arguments.device.empty() ? nullptr : arguments.device.c_str();
-  request.options.device_kind = arguments.device_kind;
-  request.options.preference = arguments.preference;
-  request.options.variant = static_cast<uint32_t>(arguments.variant);
+  request.options = options;
   if (!arguments.json.empty() && are_same(arguments.json, arguments.bench)) {
     return complain(kWrongUsage, arguments.json + " would replace the file that is timed; give another name");
   }
@@ -381,8 +382,8 @@ int run(const Arguments& arguments) {
   options.is_support_library = arguments.is_support_library ? 1 : 0;
   options.driver_rules = arguments.rules.empty() ? nullptr : arguments.rules.c_str();
   options.driver_rules_file = arguments.rules_file.empty() ? nullptr : arguments.rules_file.c_str();
-  if (!arguments.trial.empty()) return run_trial(arguments, options);
-  if (!arguments.bench.empty()) return run_bench(arguments, options);
+  if (!arguments.trial.empty()) return run_trial(arguments, with_choices(arguments, options));
+  if (!arguments.bench.empty()) return run_bench(arguments, with_choices(arguments, options));
   const NnapiLibrary* nnapi = nullptr;
   nnapi_shim_error error{};
   std::vector<Device> devices;

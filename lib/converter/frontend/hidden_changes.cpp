@@ -245,12 +245,6 @@ void name_aliases(Graph& graph) {
   }
 }
 
-const Value* input_named(const Node& node, const char* name) {
-  const c10::FunctionSchema* schema = node.maybeSchema();
-  const auto index = schema == nullptr ? c10::nullopt : schema->argumentIndexWithName(name);
-  return index ? node.input(static_cast<size_t>(*index)) : nullptr;
-}
-
 bool is_known_true(const Value* value) {
   const auto constant = value == nullptr ? c10::nullopt : torch::jit::toIValue(value);
   return constant && constant->isBool() && constant->toBool();

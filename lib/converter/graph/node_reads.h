@@ -39,6 +39,13 @@ void for_each_read(torch::jit::Node& node, const Visit& visit) {
 // True for an operator that makes a number, or a list of numbers, of a tensor's elements (item(), int(x), torch.equal).
 bool reads_values(const torch::jit::Node& node);
 
+// Returns the node's argument of this name in the schema; null where the schema has none, or the node has no schema.
+inline const torch::jit::Value* input_named(const torch::jit::Node& node, const char* name) {
+  const c10::FunctionSchema* schema = node.maybeSchema();
+  const auto index = schema == nullptr ? c10::nullopt : schema->argumentIndexWithName(name);
+  return index ? node.input(static_cast<size_t>(*index)) : nullptr;
+}
+
 // True if the value is made in a block of the node, at any depth.
 inline bool is_made_inside(const torch::jit::Value& value, const torch::jit::Node& node) {
   for (const torch::jit::Node* at = value.node(); at != nullptr; at = at->owningBlock()->owningNode()) {

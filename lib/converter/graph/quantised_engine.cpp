@@ -17,15 +17,9 @@ namespace {
 using torch::jit::Node;
 using torch::jit::Value;
 
-const Value* input_called(const Node& node, const char* name) {
-  const c10::FunctionSchema* schema = node.maybeSchema();
-  const auto index = schema == nullptr ? c10::nullopt : schema->argumentIndexWithName(name);
-  return index ? node.input(static_cast<size_t>(*index)) : nullptr;
-}
-
 // True if the argument is known to be a list of this number alone, or is missing.
 bool are_all(const Node& node, const char* name, int64_t number) {
-  const Value* list = input_called(node, name);
+  const Value* list = input_named(node, name);
   if (list == nullptr) return true;
   if (const auto constant = torch::jit::toIValue(list)) {
     const std::vector<int64_t> numbers = constant->toIntVector();
@@ -40,7 +34,7 @@ bool are_all(const Node& node, const char* name, int64_t number) {
 }
 
 bool counts_padding(const Node& node) {
-  const Value* counts = input_called(node, "count_include_pad");
+  const Value* counts = input_named(node, "count_include_pad");
   const auto constant = counts == nullptr ? c10::nullopt : torch::jit::toIValue(counts);
   return constant && constant->isBool() && constant->toBool();
 }
@@ -49,7 +43,7 @@ bool counts_padding(const Node& node) {
 bool differs_in_qnnpack(const Node& node) {
   const std::string name = node.kind().toUnqualString();
   if (name == "avg_pool1d" || name == "avg_pool2d") {
-    const Value* divisor = input_called(node, "divisor_override");
+    const Value* divisor = input_named(node, "divisor_override");
     const bool has_divisor = divisor != nullptr && !divisor->mustBeNone();
     return has_divisor || (!counts_padding(node) && !are_all(node, "padding", 0));
   }
