@@ -33,6 +33,9 @@ struct CalibrationOptions {
   std::string source;         // of samples: files, a folder, "random:N" or "bundled"; empty: nothing is quantised
   bool is_of_verify = false;  // verify's --inputs give the source, and the converted file the options for pictures
   PictureChoice pictures;
+  std::string sample_labels;            // file with the class of each sample
+  std::string sample_boxes;             // file with the boxes of each sample, in COCO's JSON
+  std::string metric_command;           // program that judges the results of all samples
   std::vector<std::string> keep_float;  // operations that stay float
   std::vector<std::string> without;     // techniques that are not tried, by their names
   bool tries_all = false;               // every other range of every tensor, however long that takes

@@ -108,7 +108,9 @@ struct ConvertOptions {
   PreferenceCode preference = PreferenceCode::SUSTAINED_SPEED;
   bool relax_fp16 = false;
   bool fp16_weights = false;  // store float32 weights as float16
-  bool tanh_gelu = false;     // gelu() by the formula of approximate="tanh", at most 4.8e-4 from the exact one
+  bool int8_weights = false;  // store float32 weights as int8 with a scale for each channel, where that is exact enough
+  bool split_outputs = false;  // a result that concatenates parts of unlike ranges becomes one result for each part
+  bool tanh_gelu = false;      // gelu() by the formula of approximate="tanh", at most 4.8e-4 from the exact one
   bool bundle_inputs = false;
   std::string emit_cpu;  // path of the CPU counterpart; empty: none
   int feature_level = 3;
