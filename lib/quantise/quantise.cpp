@@ -16,6 +16,7 @@
 #include "lib/nnapi/validate.h"
 #include "lib/quantise/assign.h"
 #include "lib/quantise/correct_bias.h"
+#include "lib/quantise/device_forms.h"
 #include "lib/quantise/equalise.h"
 #include "lib/quantise/forms.h"
 #include "lib/quantise/host_model.h"
@@ -77,6 +78,7 @@ class Quantising {
     check_samples(model_, original->observations, report_.warnings);
     keep_uneven_joints(original->observations);
     begin(Phase::kMethods);
+    keep_refused(original);
     Candidate best = candidate(original, RangeMethod::kMinMax);
     check_any_integer(best);
     try_methods(best);
@@ -179,6 +181,29 @@ class Quantising {
   }
   bool may_end_in_floats() const { return rules_.may_mix_floats() && !options_.integer_outputs; }
 
+  // Operations whose integer form the device refuses stay float. Another boundary of the integers may have a form that
+  // it refuses, too.
+  void keep_refused(const std::shared_ptr<const Base>& original) {
+    if (!options_.device || !rules_.may_mix_floats()) return;
+    Candidate trial;
+    trial.base = original;
+    for (;;) {
+      trial.assignment = assigned(trial, kept_);
+      const std::vector<size_t> refused = refused_by_device(trial);
+      if (refused.empty()) return;
+      for (const size_t number : refused) {
+        kept_[number] = true;
+        report_.refused.push_back(text_of(model_.operations[number]));
+      }
+    }
+  }
+
+  std::vector<size_t> refused_by_device(const Candidate& candidate) const {
+    const Model& floats = candidate.base->model;
+    const RewriteRequest request{candidate.assignment, rules_, options_.integer_inputs, options_.integer_outputs};
+    return refused_integers(*options_.device, floats, candidate.assignment, rewrite(floats, request));
+  }
+
   // Runs of the model for refining ranges: those of small models take next to no time.
   size_t most_runs() const {
     constexpr int64_t kFewestRuns = 200, kMostRuns = 10000, kMultiplyAdds = 20'000'000'000, kOfOperation = 10'000;
@@ -205,7 +230,9 @@ class Quantising {
     observations.channels.resize(made.model.operands.size());
     Base base{std::move(made.model), std::move(observations)};
     base.pool_layers = std::move(made.is_layer);
-    take_if_nearer(best, candidate(std::make_shared<const Base>(std::move(base)), best.method));
+    Candidate layers = candidate(std::make_shared<const Base>(std::move(base)), best.method);
+    if (options_.device && !refused_by_device(layers).empty()) return;
+    take_if_nearer(best, std::move(layers));
   }
 
   // Tries what equalisation makes of the model; twice where RELU6 cuts values off. One model is in memory at a time.
@@ -240,8 +267,9 @@ class Quantising {
     take_if_nearer(best, std::move(other));
   }
 
-  static void check_any_integer(const Candidate& candidate) {
+  void check_any_integer(const Candidate& candidate) const {
     if (candidate.assignment.integer_count() > 0) return;
+    if (!report_.refused.empty()) throw NothingToQuantise("on device " + options_.device->name());
     throw NothingToQuantise();
   }
 

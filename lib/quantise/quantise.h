@@ -5,11 +5,13 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "lib/base/error.h"
+#include "lib/nnapi/device_profile.h"
 #include "lib/nnapi/model.h"
 #include "lib/quantise/choice.h"
 #include "lib/quantise/diagnose.h"
@@ -36,6 +38,8 @@ struct Options {
   bool integer_inputs = false;               // the caller hands over integers
   bool integer_outputs = false;              // and gets them
   std::vector<std::string> keep_float = {};  // operations: by NNAPI's name, the result's name, or the source line
+  // Operations whose integer form it refuses stay float where it takes that; null: any device of the feature level.
+  std::shared_ptr<const nnapi::DeviceProfile> device = {};
   Techniques techniques = {};
   bool tries_all = false;  // every other range of every tensor, however long that takes
   // Operations stay float, those that cost most first, until the results on the samples held back keep to it.
@@ -53,6 +57,7 @@ struct Report {
   size_t operations = 0, integer_operations = 0;
   RangeMethod method = RangeMethod::kMinMax;
   std::vector<std::string> left_float = {};     // for the target: operations by name and source line
+  std::vector<std::string> refused = {};        // stay float as the device refuses their integer form; the same way
   std::vector<std::string> uneven_joints = {};  // concatenations that stay float as one scale doesn't fit their parts
   bool is_equalised = false, is_bias_corrected = false;
   size_t refined_ranges = 0;  // of tensors that have another range than the method's
@@ -66,10 +71,9 @@ struct Report {
 // No operation of the model can compute with integers.
 class NothingToQuantise : public ConvertError {
  public:
-  NothingToQuantise()
-      : ConvertError(ExitCode::kNotConvertible,
-                     "--calibrate: no operation of the model can compute with integers at this feature level; convert "
-                     "it without --calibrate") {}
+  explicit NothingToQuantise(const std::string& where = "at this feature level")
+      : ConvertError(ExitCode::kNotConvertible, "--calibrate: no operation of the model can compute with integers " +
+                                                    where + "; convert it without --calibrate") {}
 };
 
 // Changes `model`, whose boundaries keep their order. `arguments` are the sizes of forward's tensors. Throws

@@ -133,6 +133,7 @@ quantise::Options options_of(const ConvertOptions& options, const CalibrationOpt
   result.per_channel = options.runtime == Runtime::kShim;
   result.integer_inputs = result.integer_outputs = mode != QuantMode::kNnapi;
   result.keep_float = calibration.keep_float;
+  result.device = options.device;
   const auto has = [&](const char* technique) {
     return std::count(calibration.without.begin(), calibration.without.end(), technique) == 0;
   };
@@ -248,7 +249,9 @@ quantise::QuantisedPart quantise_segment(NnapiPart& part, SegmentSamples& calibr
   try {
     return {quantise_part(part, samples, options, mode)};
   } catch (const quantise::NothingToQuantise&) {
-    return {{}, "no operation of it can compute with integers at this feature level"};
+    return {{},
+            options.device ? "no operation of it can compute with integers on device " + options.device->name()
+                           : "no operation of it can compute with integers at this feature level"};
   }
 }
 
@@ -357,6 +360,10 @@ std::string to_text(const quantise::Report& report, const std::string& prefix) {
       pools > 0 ? ", " + counted(pools, "pool") + (pools == 1 ? " as a layer" : " as layers") : "",
       report.is_equalised ? ", layers equalised" : "", report.is_bias_corrected ? ", biases corrected" : "");
   for (const std::string& joint : report.uneven_joints) text += fmt::format("{}left float: {}\n", prefix, joint);
+  if (!report.refused.empty()) {
+    text += fmt::format("{}left float as the device refuses their integer form: {}\n", prefix,
+                        fmt::join(report.refused, ", "));
+  }
   if (!report.left_float.empty()) {
     text += fmt::format("{}left float to hold the target: {}\n", prefix, fmt::join(report.left_float, ", "));
   }

@@ -143,6 +143,42 @@ class OnTheDevice(CliTest, StockTorchTest):
                     if model == same and profile == "quant-dsp-8.1":
                         self.assertEqual(1, calls)
 
+    def test_quantised_by_data(self):
+        """What the device refuses in integers alone stays float, and it takes all that is left."""
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.first, self.second = nn.Conv2d(3, 8, 3, padding=1), nn.Conv2d(8, 12, 3, padding=1)
+                self.third, self.last = nn.Conv2d(12, 8, 3, padding=1), nn.Linear(8, 10)
+
+            def forward(self, picture):
+                x = torch.relu(self.second(torch.relu(self.first(picture))))
+                return self.last(torch.relu(self.third(x)).mean((2, 3)))
+
+        picture = images(1, 3, 16, 16)
+        model = self.traced(Net(), picture)
+        head = {"version": 1, "device": {"name": "odd", "version": "1", "type": "accelerator", "feature_level": 4}}
+        integers = {"output": ["TENSOR_QUANT8_ASYMM"]}
+        rules = {
+            "an operation": [{"operations": ["CONV_2D"], "types": integers, "sizes": {"output": [[1, 16, 16, 12]]}}],
+            "its QUANTIZE, too": [
+                {"operations": ["CONV_2D"], "types": integers, "sizes": {"output": [[1, 16, 16, 12]]}},
+                {"operations": ["QUANTIZE"], "sizes": {"output": [[1, 16, 16, 12]]}}],
+        }
+        for name, refuses in rules.items():
+            with self.subTest(name):
+                profile = self.folder / "odd.json"
+                profile.write_text(json.dumps({**head, "refuses": refuses}))
+                out = self.folder / "out.pt"
+                result = self.succeed(model, "--nhwc", "--input", "1,3,16,16", "--runtime", "shim", "--calibrate",
+                                      "random:8", "--device-profile", profile, "--min-segment-macs", 0, "-o", out)
+                self.assertIn("left float as the device refuses their integer form: CONV_2D", result.stdout)
+                self.assertNotIn("doesn't take", result.stderr)
+                done = self.run_on(out, profile, "odd", [picture])
+                self.assertEqual(0, done.returncode, done.stderr)
+                found, = tensors(torch.load(self.folder / "outputs.pt"))
+                self.assert_close(call(load(model), picture), found, 0.1)
+
     def test_without_the_profile_the_device_refuses(self):
         picture = images(1, 3, 32, 32)
         path = self.convert(self.traced(Mixed(), picture), "--nhwc", "--input", "1,3,32,32", "--runtime", "shim")

@@ -52,6 +52,7 @@ json part_json(const quantise::QuantisedPart& part) {
           {"is_bias_corrected", report.is_bias_corrected},
           {"pool_layers", report.choice.pool_layer_count()},
           {"left_float", report.left_float},
+          {"refused_by_device", report.refused},
           {"samples", report.calibration_samples},
           {"held_back", report.held_back_samples},
           {"distance", distance_json(report.distance)},
