@@ -20,6 +20,7 @@ SPOILT = LIBRARIES / "spoilt_nnapi/libspoilt_nnapi.so"
 SPOILT_LEVEL1 = LIBRARIES / "spoilt_nnapi/libspoilt_nnapi_level1.so"
 SCHEMAS = {name: json.loads((ROOT / f"schemas/{name}.schema.json").read_text())
            for name in ("doctor", "device_profile", "driver_rules")}
+REPORT_SCHEMA = json.loads((ROOT / "schemas/report.schema.json").read_text())
 ADD, AVERAGE_POOL, CONV, DEPTHWISE, DENSE, LOGISTIC, MAX_POOL, MUL, SOFTMAX = 0, 1, 3, 4, 9, 14, 17, 18, 25
 FAULTS = ("wrong", "error", "crash", "hang")
 
@@ -304,6 +305,7 @@ class Page(DoctorTest):
         doctor = self.folder / "results/doctor.json"
         page = self.succeed("inspect", file, "--format", "html", "--doctor", doctor).stdout
         report = json.loads(page.split('id="report">')[1].split("</script>")[0])
+        jsonschema.validate(report, REPORT_SCHEMA)
         nodes = [node for step in report["graph"]["steps"] for node in step["nodes"]]
         self.assertEqual(["LOGISTIC"], [node["op"] for node in nodes if node.get("finding", {}).get("level") == "bad"])
         self.assertEqual(("alpha", "bad"), (report["doctor"]["device"], report["doctor"]["level"]))
