@@ -270,6 +270,28 @@ class Times(DoctorTest):
         events = [event for event in json.loads(trace.read_text())["traceEvents"] if event["ph"] == "X"]
         self.assertEqual(len(shares), len(events))
 
+    def test_prefixes(self):
+        file, found = self.converted(), self.folder / "times.json"
+        done = subprocess.run([PROBE, "--doctor", str(file), "--library", str(SPOILT), "--profile", "--prefixes", "--json",
+                               str(found)], env=environment(), capture_output=True, text=True, timeout=120)
+        self.assertEqual(0, done.returncode, done.stderr)
+        report = json.loads(found.read_text())
+        jsonschema.validate(report, SCHEMAS["doctor"])
+        segment = report["devices"][0]["segments"][0]
+        added = [operation["added_microseconds"] for operation in segment["operations"]]
+        self.assertGreater(sum(added), 0)
+        self.assertLess(sum(added), 20 * segment["whole"][0]["microseconds"] + 1000)
+        rows = [line.split() for line in done.stdout.splitlines()[2:]]
+        self.assertEqual(len(added), len(rows))
+        for expected, row in zip(sorted(added, reverse=True), rows):
+            self.assertAlmostEqual(expected, float(row[0]), delta=0.06)
+
+    def test_prefixes_of_no_times(self):
+        done = subprocess.run([PROBE, "--doctor", str(self.converted()), "--library", str(SPOILT), "--prefixes"],
+                              env=environment(), capture_output=True, text=True, timeout=120)
+        self.assertEqual(2, done.returncode)
+        self.assertIn("--prefixes needs --profile", done.stderr)
+
 
 class Situations(DoctorTest):
     def test_mobilenet_with_wrong_depthwise(self):

@@ -59,6 +59,8 @@ Options:
   --all                    with --doctor, examine the operations of devices that are right, too
   --json FILE              with --doctor, write the results here (schemas/doctor.schema.json)
   --profile                with --doctor, measure times only
+  --prefixes               with --profile, also measure what each operation adds to those before it: one model for each,
+                           so that a model of N operations is compiled N times
   --trace FILE             with --doctor, write the times in Chrome's trace format
   --limit SECONDS          with --doctor, of one trial; 30 if not given
   --runs N                 with --doctor, how often each operation runs for its time; 5 if not given
@@ -83,7 +85,7 @@ struct Arguments {
   std::string bench;
   std::vector<BenchInput> inputs;
   bool is_support_library = false, lists = false, prints_answers = false;
-  bool examines_all = false, only_times = false;
+  bool examines_all = false, only_times = false, times_prefixes = false;
 };
 
 enum ExitCode { kDone = 0, kNotAsked = 1, kWrongUsage = 2, kBadFile = 3 };
@@ -122,6 +124,9 @@ int check_doctor(const Arguments& arguments) {
   if (!arguments.json.empty() && are_same(arguments.json, arguments.trace)) {
     return complain(kWrongUsage, "--json and --trace name the same file, " + arguments.json);
   }
+  if (arguments.times_prefixes && !arguments.only_times) {
+    return complain(kWrongUsage, "--prefixes needs --profile");
+  }
   if (arguments.limit_seconds < 1 || arguments.limit_seconds > 86400) {
     return complain(kWrongUsage, "--limit: 1 to 86400 seconds needed");
   }
@@ -152,6 +157,7 @@ int parse(int argc, char** argv, Arguments* arguments) {
                                     {"all", 0, nullptr, 'A'},
                                     {"json", 1, nullptr, 'j'},
                                     {"profile", 0, nullptr, 'T'},
+                                    {"prefixes", 0, nullptr, 'X'},
                                     {"trace", 1, nullptr, 'C'},
                                     {"limit", 1, nullptr, 'S'},
                                     {"runs", 1, nullptr, 'N'},
@@ -180,6 +186,7 @@ int parse(int argc, char** argv, Arguments* arguments) {
     if (code == 'A') arguments->examines_all = true;
     if (code == 'j') arguments->json = optarg;
     if (code == 'T') arguments->only_times = true;
+    if (code == 'X') arguments->times_prefixes = true;
     if (code == 'C') arguments->trace = optarg;
     if (code == 'S') arguments->limit_seconds = std::atoi(optarg);
     if (code == 'N') {
@@ -347,6 +354,7 @@ int run_doctor(const Arguments& arguments) {
   options.folder = arguments.folder;
   options.examines_all = arguments.examines_all;
   options.only_times = arguments.only_times;
+  options.times_prefixes = arguments.times_prefixes;
   options.limit_ns = static_cast<uint64_t>(arguments.limit_seconds) * 1000000000;
   if (arguments.runs > 0) options.runs = static_cast<uint32_t>(arguments.runs);
   nnapi_shim_error error{};

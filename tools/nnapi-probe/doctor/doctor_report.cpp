@@ -164,6 +164,7 @@ std::string operation_json(const Part& part, uint32_t number, const OperationRep
   json.add("inputs", std::to_string(operation.input_count));
   json.add("multiply_adds", std::to_string(facts.multiply_adds(number)));
   json.flag("is_taken", found.is_taken).add("alone", result_json(found.alone));
+  if (found.added_ns) json.number("added_microseconds", microseconds(*found.added_ns));
   if (found.in_place.finding != Finding::kNotTried) json.add("in_place", result_json(found.in_place));
   if (!found.after.empty()) json.add("after", found.after);
   return json.close();
@@ -246,30 +247,51 @@ std::string times_text(const Patient& patient, const Report& report) {
     size_t part;
     uint32_t number;
     uint64_t ns;
+    std::optional<uint64_t> added_ns;
+    // By what it adds, if that is known.
+    uint64_t cost() const { return added_ns.value_or(ns); }
   };
   std::string text;
   for (const DeviceReport& device : report.devices) {
     std::vector<Row> rows;
-    uint64_t sum = 0, whole = 0;
+    uint64_t alone = 0, added = 0, whole = 0;
+    bool has_added = false;
     for (size_t part = 0; part < device.parts.size(); ++part) {
       const PartReport& found = device.parts[part];
       if (!found.whole.empty()) whole += found.whole[0].median_ns;
       for (uint32_t i = 0; i < found.operations.size(); ++i) {
-        const uint64_t ns = found.operations[i].alone.median_ns;
-        if (ns > 0) rows.push_back({part, i, ns});
-        sum += ns;
+        const OperationReport& operation = found.operations[i];
+        const uint64_t ns = operation.alone.median_ns;
+        if (ns > 0 || operation.added_ns) rows.push_back({part, i, ns, operation.added_ns});
+        alone += ns;
+        added += operation.added_ns.value_or(0);
+        has_added = has_added || operation.added_ns;
       }
     }
-    std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.ns > b.ns; });
-    char line[200];
+    std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.cost() > b.cost(); });
+    char line[400];
     std::snprintf(line, sizeof line,
                   "%s: the whole model takes %.0f microseconds, its operations alone %.0f together\n",
-                  device_text(device).c_str(), microseconds(whole), microseconds(sum));
-    text += std::string(text.empty() ? "" : "\n") + line + "  microseconds    share  operation\n";
+                  device_text(device).c_str(), microseconds(whole), microseconds(alone));
+    text += std::string(text.empty() ? "" : "\n") + line;
+    text += has_added ? "    adds us      alone    share  operation\n" : "  microseconds    share  operation\n";
+    const auto sum = static_cast<double>(std::max<uint64_t>(has_added ? added : alone, 1));
     for (const Row& row : rows) {
       const OperationView& operation = patient.parts[row.part].main().operations[row.number];
-      std::snprintf(line, sizeof line, "  %12.1f  %6.1f%%  ", microseconds(row.ns),
-                    100 * static_cast<double>(row.ns) / static_cast<double>(std::max<uint64_t>(sum, 1)));
+      const double share = 100 * static_cast<double>(row.cost()) / sum;
+      if (has_added) {
+        char adds[32] = "-";
+        if (row.added_ns) std::snprintf(adds, sizeof adds, "%.1f", microseconds(*row.added_ns));
+        std::snprintf(line, sizeof line, "  %9s  %9.1f  ", adds, microseconds(row.ns));
+        text += line;
+        if (row.added_ns) {
+          std::snprintf(line, sizeof line, "%6.1f%%  ", share);
+        } else {
+          std::snprintf(line, sizeof line, "%7s  ", "-");
+        }
+      } else {
+        std::snprintf(line, sizeof line, "  %12.1f  %6.1f%%  ", microseconds(row.ns), share);
+      }
       text += line + std::to_string(row.number) + " " + padded(operation_name(operation), 24) + " " +
               place_text(operation) + "\n";
     }

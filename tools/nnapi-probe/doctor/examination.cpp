@@ -138,7 +138,8 @@ TrialResult Examination::run(const Subject& subject, Task task, size_t part, uin
   request.device = subject.number;
   // Only what is examined with others may run in part on another device.
   request.other = task == Task::kCut && operations.size() == 1 ? kNnapisChoice : subject.other;
-  request.runs = operations.size() == 1 || task == Task::kWhole ? options_.runs : 1;
+  const bool is_timed = operations.size() == 1 || task == Task::kWhole || options_.only_times;
+  request.runs = is_timed ? options_.runs : 1;
   request.copies = copies_;
   request.is_half = is_half_;
   journal_.begin(key);
@@ -282,6 +283,20 @@ void Examination::try_alone(const Subject& subject, size_t number, PartReport* r
   }
 }
 
+// Runs the first operation, the first two, and so on: drivers join operations with their neighbours. Ends where these
+// can't run together.
+void Examination::time_prefixes(const Subject& subject, size_t number, PartReport* report) {
+  Operations prefix;
+  uint64_t before = 0;
+  for (uint32_t i = 0; i < report->operations.size(); ++i) {
+    prefix.push_back(i);
+    const uint64_t time = cut(subject, number, prefix).median_ns;
+    if (time == 0) return;
+    report->operations[i].added_ns = time > before ? time - before : 0;
+    before = time;
+  }
+}
+
 // Has the reference compute the operation of rounded numbers, and asks whether the device is as near to these.
 void Examination::explain_by_half(const Subject& subject, size_t number, uint32_t operation, PartReport* report) {
   Request request = request_of(Task::kRounded, number, reference_);
@@ -323,6 +338,7 @@ void Examination::examine_part(const Subject& device, size_t number, Report* rep
   }
   found.was_examined = true;
   try_alone(subject, number, &found);
+  if (options_.times_prefixes) time_prefixes(subject, number, &found);
   is_half_ = std::any_of(found.operations.begin(), found.operations.end(),
                          [](const OperationReport& each) { return each.alone.finding == Finding::kHalf; });
   if (!is_right && !options_.only_times) try_in_place(subject, number, &found);

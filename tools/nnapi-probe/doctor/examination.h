@@ -18,6 +18,7 @@ struct DoctorOptions {
   std::string folder;             // for the journal and what drivers print; empty: none
   bool examines_all = false;      // operations of devices that are right, too
   bool only_times = false;
+  bool times_prefixes = false;      // also what each operation adds to those before it; with only_times
   uint64_t limit_ns = 30000000000;  // of one trial
   uint32_t runs = 5;                // for the times
 };
@@ -47,6 +48,7 @@ class Examination {
   void ask_support(const Subject& subject, size_t part, PartReport* report);
   void run_whole(const Subject& subject, size_t part, PartReport* report);
   void try_alone(const Subject& subject, size_t part, PartReport* report);
+  void time_prefixes(const Subject& subject, size_t part, PartReport* report);
   void explain_by_half(const Subject& subject, size_t part, uint32_t operation, PartReport* report);
   void try_in_place(const Subject& subject, size_t part, PartReport* report);
   uint32_t bisect(const Subject& subject, size_t part, const Operations& operations, TrialResult* found,

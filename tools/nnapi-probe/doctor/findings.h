@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,10 +40,11 @@ struct TrialResult {
 
 struct OperationReport {
   bool is_taken = true;
-  TrialResult alone;            // as a model of its own
-  TrialResult in_place;         // a fault that showed only with other operations before it
-  std::string after;            // of in_place: what has to stand before it, a list in JSON; empty: not found out
-  bool is_right_after = false;  // was tried with what stands before it, and was right
+  TrialResult alone;                 // as a model of its own
+  TrialResult in_place;              // a fault that showed only with other operations before it
+  std::string after;                 // of in_place: what has to stand before it, a list in JSON; empty: not found out
+  std::optional<uint64_t> added_ns;  // what it adds to the time of all operations before it
+  bool is_right_after = false;       // was tried with what stands before it, and was right
 
   bool is_faulty() const { return is_fault(alone.finding) || is_fault(in_place.finding); }
 };
