@@ -56,15 +56,16 @@ bool nms(Call& call) {
   if (boxes.is_none() || values.is_none()) return call.context.fail_memory();
   const Value sorted(make_tensor(call.context.pool, ScalarType::kFloat32, 2, dets->sizes));
   const Value order(make_tensor(call.context.pool, ScalarType::kInt64, 1, &count));
-  const Value keys(make_tensor(call.context.pool, ScalarType::kInt64, 1, &count));
+  OrderEntry* entries = nullptr;
+  const Value memory(make_entries(call, count, &entries));
   const Value marks(make_tensor(call.context.pool, ScalarType::kUInt8, 1, &count));
-  if (sorted.is_none() || order.is_none() || keys.is_none() || marks.is_none()) return call.context.fail_memory();
+  if (sorted.is_none() || order.is_none() || memory.is_none() || marks.is_none()) return call.context.fail_memory();
   auto* numbers = order.tensor().data<int64_t>();
   for (int64_t i = 0; i < count; ++i) {
-    numbers[i] = i;
-    keys.tensor().data<int64_t>()[i] = order_key(static_cast<double>(values.tensor().data<float>()[i]));
+    entries[i] = {~order_key(static_cast<double>(values.tensor().data<float>()[i])), i};
   }
-  order_numbers(numbers, count, count, keys.tensor().data<int64_t>(), true);
+  order_entries(entries, count, count);
+  for (int64_t i = 0; i < count; ++i) numbers[i] = entries[i].number;
   auto* in_order = sorted.tensor().data<float>();
   for (int64_t i = 0; i < count; ++i) {
     const float* box = boxes.tensor().data<float>() + 4 * numbers[i];

@@ -18,6 +18,13 @@ Tensor* make_nonzero(Pool& pool, const Tensor& tensor) {
   Tensor* result = make_tensor(pool, ScalarType::kInt64, 2, sizes);
   if (result == nullptr) return nullptr;
   auto* out = result->data<int64_t>();
+  if (tensor.rank == 1 && is_byte_run(tensor)) {
+    const uint8_t* bytes = tensor.bytes();
+    for (int64_t i = 0; i < all; ++i) {
+      if (bytes[i] != 0) *out++ = i;
+    }
+    return result;
+  }
   int64_t place[kMostAxes] = {}, offset = 0;
   const int64_t strides[kMostAxes] = {};
   double buffer[kChunk];
@@ -203,6 +210,37 @@ void move_blocks(const Tensor& tensor, const Choice& choice, const Tensor& whole
   }
 }
 
+// Reads the rows of the tensor that a mask of one axis takes, where their elements stand side by side. Returns false if
+// the index is another one.
+bool read_masked_rows(Call& call, const Tensor& tensor, const Sequence& list, bool* is_done) {
+  if (list.count != 1 || !list.values[0].is_tensor() || tensor.rank == 0) return false;
+  const Tensor& mask = list.values[0].tensor();
+  if (!is_mask(mask) || mask.rank != 1 || mask.sizes[0] != tensor.sizes[0] || !is_byte_run(mask)) return false;
+  Tensor row = tensor;
+  row.sizes[0] = 1;
+  if (!row.is_contiguous()) return false;
+  int64_t sizes[kMostAxes];
+  std::copy(tensor.sizes, tensor.sizes + tensor.rank, sizes);
+  sizes[0] = count_nonzero(mask);
+  Tensor* result = make_tensor(call.context.pool, tensor.dtype, tensor.rank, sizes);
+  *is_done = give(call, 0, result);
+  if (!*is_done) return true;
+  const size_t bytes = element_bytes(tensor.dtype), each = static_cast<size_t>(row.numel()) * bytes;
+  const uint8_t *from = tensor.bytes(), *is_taken = mask.bytes();
+  const int64_t step = tensor.strides[0] * static_cast<int64_t>(bytes);
+  uint8_t* to = result->bytes();
+  for (int64_t i = 0; i < mask.sizes[0] && each > 0; ++i, from += step) {
+    if (is_taken[i] == 0) continue;
+    if (each == 4) {
+      std::memcpy(to, from, 4);
+    } else {
+      std::memcpy(to, from, each);
+    }
+    to += each;
+  }
+  return true;
+}
+
 bool has_index(const Sequence& list) {
   for (uint32_t i = 0; i < list.count; ++i) {
     if (!list.values[i].is_none()) return true;
@@ -219,6 +257,8 @@ bool index(Call& call) {
     if (list->count > tensor->rank) return call.context.fail("too many indices for %u axes", tensor->rank);
     return give(call, 0, row_major_copy(call.context.pool, *tensor, tensor->dtype));
   }
+  bool is_done = false;
+  if (read_masked_rows(call, *tensor, *list, &is_done)) return is_done;
   if (!choose(call, *tensor, *list, &choice)) return false;
   Tensor* result = make_tensor(call.context.pool, tensor->dtype, choice.rank, choice.sizes);
   if (!give(call, 0, result)) return false;

@@ -37,8 +37,16 @@ void IndexReader::fill() {
   at_ = 0;
 }
 
+bool is_byte_run(const Tensor& tensor) {
+  return element_bytes(tensor.dtype) == 1 && tensor.is_contiguous();
+}
+
 int64_t count_nonzero(const Tensor& tensor) {
   int64_t count = 0;
+  if (is_byte_run(tensor)) {
+    const uint8_t* bytes = tensor.bytes();
+    return tensor.numel() - std::count(bytes, bytes + tensor.numel(), uint8_t{0});
+  }
   double buffer[kChunk];
   Cursor cursor;
   cursor.start(tensor);

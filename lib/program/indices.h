@@ -37,6 +37,8 @@ class IndexReader {
   int64_t buffer_[kChunk];
 };
 
+// Whether the elements are bytes that stand side by side, as masks do.
+bool is_byte_run(const Tensor& tensor);
 // How many elements are not zero.
 int64_t count_nonzero(const Tensor& tensor);
 

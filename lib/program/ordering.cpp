@@ -15,13 +15,24 @@ int64_t order_key(double value) {
   return bits < 0 ? std::numeric_limits<int64_t>::min() - bits : bits;
 }
 
-void order_numbers(int64_t* numbers, int64_t count, int64_t first, const int64_t* keys, bool descending) {
-  const auto before = [keys, descending](int64_t a, int64_t b) {
-    if (keys[a] != keys[b]) return descending ? keys[a] > keys[b] : keys[a] < keys[b];
-    return a < b;
+Tensor* make_entries(Call& call, int64_t count, OrderEntry** entries) {
+  const int64_t sizes[2] = {count, sizeof(OrderEntry) / sizeof(int64_t)};
+  Tensor* made = make_tensor(call.context.pool, ScalarType::kInt64, 2, sizes);
+  if (made != nullptr) *entries = reinterpret_cast<OrderEntry*>(made->data<int64_t>());
+  return made;
+}
+
+void order_entries(OrderEntry* entries, int64_t count, int64_t first) {
+  const auto before = [](const OrderEntry& a, const OrderEntry& b) {
+    return a.key != b.key ? a.key < b.key : a.number < b.number;
   };
-  if (first < count) std::nth_element(numbers, numbers + first, numbers + count, before);
-  std::sort(numbers, numbers + std::min(first, count), before);
+  constexpr int64_t kFew = 64;  // a heap of so small a share is seldom changed
+  if (first <= count / kFew) {
+    std::partial_sort(entries, entries + first, entries + count, before);
+    return;
+  }
+  if (first < count) std::nth_element(entries, entries + first, entries + count, before);
+  std::sort(entries, entries + std::min(first, count), before);
 }
 
 }  // namespace nnapi_shim::program

@@ -3,13 +3,23 @@
 
 #include <cstdint>
 
+#include "lib/program/operators.h"
+
 namespace nnapi_shim::program {
 
 // Whole numbers in the order of doubles: NaN is above all, and both zeros are one.
 int64_t order_key(double value);
 
-// Puts the first `first` of `count` numbers, which are places in `keys`, in the order of their keys; numbers of the
-// same key keep their own order.
-void order_numbers(int64_t* numbers, int64_t count, int64_t first, const int64_t* keys, bool descending);
+// An element's place and its key. ~key turns the order of keys.
+struct OrderEntry {
+  int64_t key, number;
+};
+
+// Memory for entries from the call's pool. Null if memory is short.
+Tensor* make_entries(Call& call, int64_t count, OrderEntry** entries);
+
+// Puts the first `first` of `count` entries in the order of their keys; those of the same key are in the order of their
+// numbers.
+void order_entries(OrderEntry* entries, int64_t count, int64_t first);
 
 }  // namespace nnapi_shim::program

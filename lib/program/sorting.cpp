@@ -51,11 +51,15 @@ bool start_rows(Call& call, const Tensor& tensor, uint32_t axis, Rows* rows) {
 // Puts the numbers of the first `first` elements in order.
 bool order_row(Call& call, Rows& rows, int64_t first, bool descending) {
   rows.read();
-  const Value keys(make_tensor(call.context.pool, ScalarType::kInt64, 1, &rows.length));
-  if (keys.is_none()) return call.context.fail_memory();
-  auto* out = keys.tensor().data<int64_t>();
-  for (int64_t i = 0; i < rows.length; ++i) out[i] = rows.real ? order_key(rows.reals()[i]) : rows.wholes()[i];
-  order_numbers(rows.numbers(), rows.length, first, out, descending);
+  OrderEntry* entries = nullptr;
+  const Value memory(make_entries(call, rows.length, &entries));
+  if (memory.is_none()) return call.context.fail_memory();
+  for (int64_t i = 0; i < rows.length; ++i) {
+    const int64_t key = rows.real ? order_key(rows.reals()[i]) : rows.wholes()[i];
+    entries[i] = {descending ? ~key : key, i};
+  }
+  order_entries(entries, rows.length, first);
+  for (int64_t i = 0; i < first; ++i) rows.numbers()[i] = entries[i].number;
   return true;
 }
 
