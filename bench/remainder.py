@@ -5,12 +5,14 @@ TorchScript with libnnapi_shim_torch, of the same file in the same run.
 FOLDER holds what `make_models.py FOLDER --group zoo_detection` wrote. Prints for each model the milliseconds of a call
 outside of NNAPI (median), the time to load the file in times of its segments alone, the peak memory of both processes,
 and the ratios. Both sides use one thread and the host's NNAPI. Times are of the wall clock, less what NNAPI's own
-executions took: the machine has to be idle."""
+executions took: the machine has to be idle. Memory is that of processes whose NNAPI computes nothing, as the host's has
+LibTorch in it: nnapi-probe --bench, and Python with PyTorch. "-": the model doesn't bear such numbers."""
 
 import argparse
 import ctypes
 import json
 import pathlib
+import re
 import statistics
 import subprocess
 import sys
@@ -25,13 +27,6 @@ class Profile(ctypes.Structure):
     """The head of nnapi_shim_profile."""
     _fields_ = [(name, ctypes.c_uint64) for name in ("build", "compile", "executions", "last", "total")] + [
         ("others", ctypes.c_uint8 * 1024)]
-
-
-def peak_megabytes():
-    for line in pathlib.Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("VmHWM"):
-            return int(line.split()[1]) / 1024
-    return 0
 
 
 def torch_side(build, file, name, pictures):
@@ -78,15 +73,36 @@ def measure(side, build, file, name, pictures, runs):
             before, begin = nnapi_seconds(), time.perf_counter()
             call(picture)
             times.append(time.perf_counter() - begin - (nnapi_seconds() - before))
-    print(json.dumps({"milliseconds": 1e3 * statistics.median(times), "megabytes": peak_megabytes()}))
+    peak, = re.findall(r"VmHWM:\s*(\d+)", pathlib.Path("/proc/self/status").read_text())
+    print(json.dumps({"milliseconds": 1e3 * statistics.median(times)}), f"{int(peak) / 1024:.1f} MB at most", sep="\n")
+
+
+def environment(nnapi):
+    return {"LD_LIBRARY_PATH": str(nnapi), "PATH": "/usr/bin:/bin", "OMP_NUM_THREADS": "1"}
 
 
 def run(command, build):
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
-                          env={"LD_LIBRARY_PATH": str(build / "lib/host"), "PATH": "/usr/bin:/bin", "OMP_NUM_THREADS": "1"})
+                          env=environment(build / "lib/host"))
     if done.returncode != 0:
         raise RuntimeError((done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1])
     return done.stdout
+
+
+def peak_megabytes(command, build, work):
+    """Without what NNAPI itself takes; None if the command fails."""
+    library = work / "libneuralnetworks.so"
+    if not library.exists():
+        library.symlink_to(build / "lib/fake_nnapi/libnull_nnapi.so")
+    done = subprocess.run([str(word) for word in command], env=environment(work), capture_output=True, text=True)
+    found = re.search(r"([0-9.]+) MB at most", done.stdout)
+    return float(found.group(1)) if done.returncode == 0 and found else None
+
+
+def columns(shim, torch, digits):
+    if shim is None or torch is None:
+        return "- | - | -"
+    return f"{shim:.{digits}f} | {torch:.{digits}f} | {shim / torch:.2f}"
 
 
 def compare(model, specs, arguments, work):
@@ -95,18 +111,20 @@ def compare(model, specs, arguments, work):
     from zoo_parts import library_options
     (name, sizes), = specs
     out, pictures = work / "out.pt", work / "pictures.npy"
+    spec = f"{name}={','.join(map(str, sizes))}"
     run([arguments.build / "bin/nnapi-convert", model, "--nhwc", "--runtime", "shim", "--input",
-         f"{name}={','.join(map(str, sizes))}", "-o", out, *library_options("detection")], arguments.build)
+         spec, "--no-self-check", "-o", out, *library_options("detection")], arguments.build)
     numpy.save(pictures, numpy.stack([image(sizes, seed).numpy() for seed in range(3)]))
-    sides = {side: json.loads(run([sys.executable, __file__, "--side", side, out, name, pictures, "--runs",
-                                   arguments.runs, "--build", arguments.build], arguments.build))
-             for side in ("torch", "shim")}
+    def side(which, runs):
+        return [sys.executable, __file__, "--side", which, out, name, pictures, "--runs", runs, "--build", arguments.build]
+
+    times = [json.loads(run(side(which, arguments.runs), arguments.build).splitlines()[0])["milliseconds"]
+             for which in ("shim", "torch")]
     load = json.loads(run([arguments.build / "bin/shim_load_time", out, arguments.runs], arguments.build))
-    torch_side_, shim = sides["torch"], sides["shim"]
-    return (f"| {model.stem} | {shim['milliseconds']:.2f} | {torch_side_['milliseconds']:.2f} | "
-            f"{shim['milliseconds'] / torch_side_['milliseconds']:.2f} | {load['file_us'] / load['segments_us']:.2f} | "
-            f"{shim['megabytes']:.0f} | {torch_side_['megabytes']:.0f} | "
-            f"{shim['megabytes'] / torch_side_['megabytes']:.2f} |")
+    probe = [arguments.build / "bin/nnapi-probe", "--bench", out, "--input", spec, "--runs", "1"]
+    peaks = [peak_megabytes(command, arguments.build, work) for command in (probe, side("torch", 1))]
+    return (f"| {model.stem} | {columns(*times, 2)} | {load['file_us'] / load['segments_us']:.2f} | "
+            f"{columns(*peaks, 0)} |")
 
 
 def main():
