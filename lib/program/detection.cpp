@@ -19,23 +19,41 @@ bool is_single(const Tensor& tensor) {
   return tensor.dtype == ScalarType::kFloat32 || tensor.dtype == ScalarType::kFloat16;
 }
 
-// Boxes are [count, 4] in the order of their scores; returns how many numbers were kept in `order`.
-int64_t suppress(int64_t count, const float* boxes, int64_t* order, uint8_t* is_suppressed, double threshold) {
+// Boxes in the order of their scores, one coordinate after the other, so that processors compare several at once.
+struct Boxes {
+  const float *left, *top, *right, *bottom, *areas;
+};
+constexpr int64_t kBoxRows = 5;
+
+// What the boxes from `begin` to `end` have in common with box `i`. Returns whether any has something.
+bool find_common(const Boxes& boxes, int64_t i, int64_t begin, int64_t end, float* common) {
+  const float left = boxes.left[i], top = boxes.top[i], right = boxes.right[i], bottom = boxes.bottom[i];
+  uint32_t any = 0;
+  for (int64_t k = begin; k < end; ++k) {
+    const float width = std::max(0.0F, std::min(right, boxes.right[k]) - std::max(left, boxes.left[k]));
+    const float height = std::max(0.0F, std::min(bottom, boxes.bottom[k]) - std::max(top, boxes.top[k]));
+    common[k - begin] = width * height;
+    any |= common[k - begin] != 0 ? 1 : 0;
+  }
+  return any != 0;
+}
+
+// Returns how many numbers were kept in `order`.
+int64_t suppress(int64_t count, const Boxes& boxes, int64_t* order, uint8_t* is_suppressed, double threshold) {
+  constexpr int64_t kChunkOfBoxes = 128;
+  float common[kChunkOfBoxes];
   std::fill(is_suppressed, is_suppressed + count, 0);
   int64_t kept = 0;
   for (int64_t i = 0; i < count; ++i) {
     if (is_suppressed[i] != 0) continue;
-    const float* a = boxes + 4 * i;
-    const float area = (a[2] - a[0]) * (a[3] - a[1]);
     order[kept++] = order[i];
-    for (int64_t k = i + 1; k < count; ++k) {
-      const float* b = boxes + 4 * k;
-      const float width = std::max(0.0F, std::min(a[2], b[2]) - std::max(a[0], b[0]));
-      const float height = std::max(0.0F, std::min(a[3], b[3]) - std::max(a[1], b[1]));
-      const float common = width * height;
-      if (common == 0 && threshold >= 0) continue;
-      const float overlap = common / (area + (b[2] - b[0]) * (b[3] - b[1]) - common);
-      if (static_cast<double>(overlap) > threshold) is_suppressed[k] = 1;
+    for (int64_t begin = i + 1; begin < count; begin += kChunkOfBoxes) {
+      const int64_t end = std::min(count, begin + kChunkOfBoxes);
+      if (!find_common(boxes, i, begin, end, common) && threshold >= 0) continue;
+      for (int64_t k = begin; k < end; ++k) {
+        const float part = common[k - begin], overlap = part / (boxes.areas[i] + boxes.areas[k] - part);
+        if (static_cast<double>(overlap) > threshold) is_suppressed[k] = 1;
+      }
     }
   }
   return kept;
@@ -54,7 +72,8 @@ bool nms(Call& call) {
   const int64_t count = dets->sizes[0];
   const Value boxes = real_copy(call, *dets), values = real_copy(call, *scores);
   if (boxes.is_none() || values.is_none()) return call.context.fail_memory();
-  const Value sorted(make_tensor(call.context.pool, ScalarType::kFloat32, 2, dets->sizes));
+  const int64_t sizes[2] = {kBoxRows, count};
+  const Value sorted(make_tensor(call.context.pool, ScalarType::kFloat32, 2, sizes));
   const Value order(make_tensor(call.context.pool, ScalarType::kInt64, 1, &count));
   OrderEntry* entries = nullptr;
   const Value memory(make_entries(call, count, &entries));
@@ -66,10 +85,12 @@ bool nms(Call& call) {
   }
   order_entries(entries, count, count);
   for (int64_t i = 0; i < count; ++i) numbers[i] = entries[i].number;
-  auto* in_order = sorted.tensor().data<float>();
+  auto* rows = sorted.tensor().data<float>();
+  const Boxes in_order = {rows, rows + count, rows + 2 * count, rows + 3 * count, rows + 4 * count};
   for (int64_t i = 0; i < count; ++i) {
     const float* box = boxes.tensor().data<float>() + 4 * numbers[i];
-    std::copy(box, box + 4, in_order + 4 * i);
+    for (int64_t row = 0; row < 4; ++row) rows[row * count + i] = box[row];
+    rows[4 * count + i] = (box[2] - box[0]) * (box[3] - box[1]);
   }
   const int64_t kept = suppress(count, in_order, numbers, marks.tensor().data<uint8_t>(), threshold);
   Tensor* result = make_tensor(call.context.pool, ScalarType::kInt64, 1, &kept);

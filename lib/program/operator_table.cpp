@@ -6,6 +6,7 @@ namespace {
 
 // Returns whether the name is that of the row, with one of its overloads.
 bool is_of(std::string_view row, std::string_view name) {
+  if (row.front() != name.front()) return false;  // nearly all of them
   const size_t dot = name.find('.'), row_dot = row.find('.');
   if (name.substr(0, dot) != row.substr(0, row_dot)) return false;
   if (row_dot == row.npos) return dot == name.npos;
@@ -24,7 +25,7 @@ bool is_of(std::string_view row, std::string_view name) {
 Operator find_operator(const char* name, size_t length) {
   const std::string_view whole(name, length), wanted = name_in_table(whole);
   const bool is_usual = wanted.size() < whole.size(), has_namespace = wanted.find("::") != wanted.npos;
-  if (is_usual == has_namespace) return {};
+  if (is_usual == has_namespace || wanted.empty()) return {};
   Operator result;
   visit_rows([&](const Operator& row, std::string_view row_name) {
     if (!is_of(row_name, wanted)) return false;

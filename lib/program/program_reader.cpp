@@ -11,6 +11,8 @@
 
 namespace nnapi_shim::program {
 
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "programs are little-endian");
+
 namespace format = nnapi_convert::program_format;
 using format::ConstantKind;
 
@@ -42,7 +44,9 @@ class Program::Reader {
   }
 
   static uint32_t decode(const uint8_t* bytes) {
-    return bytes[0] | uint32_t{bytes[1]} << 8 | uint32_t{bytes[2]} << 16 | uint32_t{bytes[3]} << 24;
+    uint32_t word;
+    std::memcpy(&word, bytes, sizeof word);
+    return word;
   }
 
   bool read_header() {
@@ -61,7 +65,7 @@ class Program::Reader {
       return fail("the program's words don't fit into its record");
     }
     program_.words_.resize(word_count);
-    for (size_t i = 0; i < word_count; ++i) program_.words_[i] = decode(data_ + i * sizeof(uint32_t));
+    std::memcpy(program_.words_.data(), data_, word_count * sizeof(uint32_t));
     const size_t behind = (format::kChecksum + 1) * sizeof(uint32_t);
     if (nnapi_convert::crc32(data_ + behind, word_count * sizeof(uint32_t) - behind) != header(format::kChecksum)) {
       return fail("the program's checksum is wrong");
