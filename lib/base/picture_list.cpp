@@ -6,6 +6,7 @@
 #include <cctype>
 #include <filesystem>
 #include <sstream>
+#include <utility>
 
 #include "lib/base/error.h"
 #include "lib/base/input_file.h"
@@ -26,7 +27,7 @@ bool is_picture(const fs::path& path) {
   return text == ".jpg" || text == ".jpeg" || text == ".png";
 }
 
-std::vector<std::string> in_folder(const std::string& folder) {
+std::vector<ListedPicture> in_folder(const std::string& folder) {
   std::vector<std::string> paths;
   try {
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
@@ -36,20 +37,41 @@ std::vector<std::string> in_folder(const std::string& folder) {
     throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}", folder, error.code().message()));
   }
   std::sort(paths.begin(), paths.end());
-  return paths;
+  std::vector<ListedPicture> pictures;
+  for (const std::string& path : paths) pictures.push_back({path, fs::path(path).lexically_relative(folder).string()});
+  return pictures;
 }
 
-std::vector<std::string> in_list(const std::string& list) {
+// The end of the path in a line of a list, and the beginning of the label.
+std::pair<size_t, size_t> columns_of(const std::string& line, const fs::path& folder) {
+  const auto label_after = [&](size_t end) {
+    return std::pair(end, std::min(line.find_first_not_of(" \t", end), line.size()));
+  };
+  const size_t tab = line.find('\t');
+  if (tab != std::string::npos) return label_after(tab);
+  std::error_code ignored;
+  if (fs::exists(folder / line, ignored)) return {line.size(), line.size()};
+  for (size_t space = line.find(' '); space != std::string::npos; space = line.find(' ', space + 1)) {
+    if (fs::is_regular_file(folder / line.substr(0, space), ignored)) return label_after(space);
+  }
+  return {line.size(), line.size()};
+}
+
+std::vector<ListedPicture> in_list(const std::string& list) {
   std::string problem;
   const auto text = text_of_file(list, problem);
   if (!text) throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}", list, problem));
   std::istringstream stream(*text);
-  std::vector<std::string> paths;
+  const fs::path folder = fs::path(list).parent_path();
+  std::vector<ListedPicture> pictures;
   for (std::string line; std::getline(stream, line);) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
-    if (!line.empty()) paths.push_back((fs::path(list).parent_path() / line).string());
+    if (line.empty()) continue;
+    const auto [end, label] = columns_of(line, folder);
+    const std::string name = line.substr(0, end);
+    pictures.push_back({(folder / name).string(), name, line.substr(label)});
   }
-  return paths;
+  return pictures;
 }
 
 }  // namespace
@@ -58,12 +80,13 @@ bool names_pictures(const std::string& source) {
   return fs::is_directory(source) || ending(source) == ".txt" || is_picture(source);
 }
 
-std::vector<std::string> list_pictures(const std::string& source) {
+std::vector<ListedPicture> list_pictures(const std::string& source) {
   const bool is_folder = fs::is_directory(source);
-  std::vector<std::string> paths = is_folder            ? in_folder(source)
-                                   : is_picture(source) ? std::vector<std::string>{source}
-                                                        : in_list(source);
-  if (!paths.empty()) return paths;
+  std::vector<ListedPicture> pictures = is_folder ? in_folder(source)
+                                        : is_picture(source)
+                                            ? std::vector<ListedPicture>{{source, fs::path(source).filename().string()}}
+                                            : in_list(source);
+  if (!pictures.empty()) return pictures;
   throw ConvertError(ExitCode::kBadFile,
                      is_folder ? fmt::format("{}: no picture found; .jpg, .jpeg or .png files needed", source)
                                : fmt::format("{}: no path found; one path a line needed", source));

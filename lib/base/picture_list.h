@@ -9,7 +9,15 @@ namespace nnapi_convert::calibration {
 // True for a folder, for .txt and for what ends as pictures do.
 bool names_pictures(const std::string& source);
 
-// In the order of their paths; those of a list in its order. Throws ConvertError (kBadFile) where there is none.
-std::vector<std::string> list_pictures(const std::string& source);
+struct ListedPicture {
+  std::string path;
+  std::string name = {};   // as the source has it: relative to the folder, or as the list writes it
+  std::string label = {};  // a list's second column; may be empty
+};
+
+// In the order of their paths; those of a list in its order. A line of a list is a path, or a path and a label, a tab
+// between them. Spaces may be between them, too, where no file has the whole line as its path, and one the text before
+// them. Throws ConvertError (kBadFile) where there is none.
+std::vector<ListedPicture> list_pictures(const std::string& source);
 
 }  // namespace nnapi_convert::calibration

@@ -78,7 +78,7 @@ Frontend make_frontend(LoadedModel loaded, const ConvertOptions& options, const 
 }
 
 Conversion convert(Frontend& frontend, const ConvertOptions& options, const CalibrationOptions& calibration,
-                   Diagnostics& diagnostics) {
+                   const std::vector<std::string>& class_names, Diagnostics& diagnostics) {
   Stages stages(options);
   const ConvertOptions planning = planning_options(options, calibration);
   PlannedModel planned = make_plan(frontend, planning, diagnostics, stages);
@@ -86,7 +86,7 @@ Conversion convert(Frontend& frontend, const ConvertOptions& options, const Cali
   std::optional<QuantisedPlan> quantised;
   GivenSamples given;
   if (calibration.is_asked_for()) {
-    quantised = quantise_plan(planned, frontend, options, calibration, diagnostics, stages);
+    quantised = quantise_plan(planned, frontend, options, calibration, class_names, diagnostics, stages);
     given = {std::move(quantised->first_samples), true};
   }
   ConvertOptions emitted = options;
@@ -172,7 +172,7 @@ ConvertOptions options_of_method(const LoadedModel& loaded, const std::vector<st
 
 Conversion convert(LoadedModel loaded, const ConvertOptions& options, Diagnostics& diagnostics) {
   Frontend frontend = make_frontend(std::exchange(loaded, {}), options);  // LibTorch's modules have no move
-  return convert(frontend, options, {}, diagnostics);
+  return convert(frontend, options, {}, {}, diagnostics);
 }
 
 }  // namespace nnapi_convert

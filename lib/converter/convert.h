@@ -23,9 +23,9 @@ Frontend make_frontend(LoadedModel loaded, const ConvertOptions& options, const 
 Conversion convert(LoadedModel loaded, const ConvertOptions& options, Diagnostics& diagnostics);
 
 // The same by a front end that may have made other plans before, and is released. The model is quantised by data where
-// that is asked for (docs/quantising.md).
+// that is asked for (docs/quantising.md); `class_names` are those of --labels.
 Conversion convert(Frontend& frontend, const ConvertOptions& options, const CalibrationOptions& calibration,
-                   Diagnostics& diagnostics);
+                   const std::vector<std::string>& class_names, Diagnostics& diagnostics);
 
 // Converts these methods of the model to one module; its other methods stay as they are, and all see the same state.
 // Messages about a method name it. Throws ConvertError (kUsage) for methods that the model lacks.

@@ -14,6 +14,7 @@
 #include "lib/base/json_problem.h"
 #include "lib/format/crc32.h"
 #include "lib/format/operation_table.h"
+#include "lib/quantise/judgement_json.h"
 #include "lib/quantise/recorded_calibration.h"
 
 namespace nnapi_convert {
@@ -228,6 +229,8 @@ ReadTable read_table(const json& table, const CalibrationOptions& calibration, c
   result.parts.calibration_samples = table.at("samples");
   result.parts.held_back_samples = table.at("held_back");
   if (!table.at("distance").is_null()) result.parts.distance = distance_of(table["distance"]);
+  if (table.contains("accuracy")) result.parts.accuracy = accuracy_of(table["accuracy"]);
+  if (table.contains("score")) result.parts.score = score_of(table["score"]);
   for (size_t i = 0; i < models.size(); ++i) {
     result.parts.parts.push_back(Reading(path, i, models[i]).run(segments[i], diagnostics));
   }
@@ -262,6 +265,8 @@ std::string calibration_table(const std::vector<TableModel>& models, const quant
                 {"keep_float", calibration.keep_float},
                 {"segments", json::array()}};
   if (quantised.distance) table["distance"] = distance_json(*quantised.distance);
+  if (quantised.accuracy) table["accuracy"] = to_json(*quantised.accuracy);
+  if (quantised.score) table["score"] = to_json(*quantised.score);
   if (calibration.pictures.is_given()) table["pictures"] = json::parse(picture_text(calibration.pictures));
   for (size_t i = 0; i < models.size(); ++i) {
     table["segments"].push_back(segment_json(models[i], quantised.parts[i]));

@@ -8,6 +8,7 @@
 #include "lib/converter/frontend/arguments.h"
 #include "lib/converter/graph/deep_copy.h"
 #include "lib/converter/graph/torch_error.h"
+#include "lib/quantise/sample_run.h"
 
 namespace nnapi_convert {
 namespace {
@@ -33,13 +34,25 @@ std::vector<at::Tensor> float_results(torch::jit::Module& module, const InputTup
   return tensors;
 }
 
+nnapi::Model model_of_results(const std::vector<at::Tensor>& results) {
+  nnapi::Model model;
+  for (const at::Tensor& tensor : results) {
+    nnapi::Operand operand;
+    for (const int64_t size : tensor.sizes()) operand.dims.emplace_back(size);
+    model.outputs.push_back({model.add(std::move(operand))});
+  }
+  return model;
+}
+
 ExpectedResults expected_results(const LoadedModel& loaded, const PlannedModel& planned,
                                  const CalibrationSamples& samples) {
   ExpectedResults expected;
-  const bool keeps_state = !planned.model.graph->inputs()[0]->uses().empty();
+  const bool is_whole = planned.plan.is_whole();
+  const bool keeps_state = !is_whole && !planned.model.graph->inputs()[0]->uses().empty();
   torch::jit::Module module = keeps_state ? deep_copy(loaded.module) : loaded.module;
   for (const std::vector<at::Tensor>& sample : samples) {
-    expected.inputs.push_back(assemble(planned.model.arguments, {sample.begin(), sample.end()}));
+    expected.inputs.push_back(is_whole ? arguments_for(loaded, planned.interface, sample)
+                                       : assemble(planned.model.arguments, {sample.begin(), sample.end()}));
     try {
       expected.results.push_back(float_results(module, expected.inputs.back()));
     } catch (const std::exception& error) {

@@ -9,6 +9,7 @@
 #include "lib/converter/load/load.h"
 #include "lib/converter/plan/planned_model.h"
 #include "lib/converter/samples/calibration_samples.h"
+#include "lib/nnapi/model.h"
 
 namespace nnapi_convert {
 
@@ -20,6 +21,9 @@ struct ExpectedResults {
 // Runs the original. Throws ConvertError (kNotConvertible) where it fails.
 ExpectedResults expected_results(const LoadedModel& loaded, const PlannedModel& planned,
                                  const CalibrationSamples& samples);
+
+// A model whose outputs are float tensors like these.
+nnapi::Model model_of_results(const std::vector<at::Tensor>& results);
 
 // Runs the module and returns the float tensors of its result, in their order, contiguous and of float32. Throws what
 // forward() throws.

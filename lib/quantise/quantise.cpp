@@ -165,7 +165,20 @@ class Quantising {
     };
     std::transform(choosing_.begin(), choosing_.end(), std::back_inserter(expected_), run);
     std::transform(judging_.begin(), judging_.end(), std::back_inserter(expected_last_), run);
-    check_provable(options_.target, distance(model_, expected_last_, expected_last_), judging_.size());
+    check_target_provable();
+  }
+
+  void check_target_provable() {
+    if (options_.scoring.of) {
+      float_score_ = options_.scoring.of(expected_last_);
+    } else if (!samples_.classes.empty()) {
+      const auto with_class =
+          samples_.classes.size() -
+          static_cast<size_t>(std::count(samples_.classes.begin(), samples_.classes.end(), std::nullopt));
+      check_loss_provable(options_.target, with_class, judging_.size());
+    } else {
+      check_provable(options_.target, distance(model_, expected_last_, expected_last_), judging_.size());
+    }
   }
 
   // Concatenations without a scale that fits stay float, unless the caller gets integers or nothing may be float.
@@ -335,8 +348,15 @@ class Quantising {
   }
 
   // Of the samples held back.
-  Distance judged(const Candidate& candidate) {
-    return distance(model_, expected_last_, results_of(candidate, judging_, judging_.size()));
+  Judgement judged(const Candidate& candidate) { return judged(results_of(candidate, judging_, judging_.size())); }
+  Judgement judged(const Results& found) const {
+    Judgement judgement{distance(model_, expected_last_, found)};
+    if (!samples_.classes.empty()) {
+      judgement.accuracy = accuracy(model_, samples_.class_output, samples_.classes, expected_last_, found);
+    }
+    const Scoring& scoring = options_.scoring;
+    if (scoring.of) judgement.score = Score{scoring.name, float_score_, scoring.of(found), scoring.is_share};
+    return judgement;
   }
   bool is_met(const Candidate& candidate) {
     return candidate.assignment.integer_count() > 0 && holds(options_.target, judged(candidate));
@@ -372,7 +392,6 @@ class Quantising {
     if (!is_met(best)) leave_float(best);
   }
 
-  // Doubles the number that stay float until the target holds, then halves the step back to the least that does.
   void leave_float(Candidate& best) {
     constexpr size_t kSteps = 8;
     begin(Phase::kTarget,
@@ -384,40 +403,14 @@ class Quantising {
       for (size_t i = 0; i < count; ++i) kept[operations[i]] = true;
       return with_float(all_integers, kept);
     };
-    size_t low = 0, high = 1;
-    while (high < operations.size() && !is_met(with_first(high))) {
-      low = high;
-      high *= 2;
-    }
-    high = std::min(high, operations.size());
-    while (high - low > 1) {
-      const size_t middle = (low + high) / 2;
-      (is_met(with_first(middle)) ? high : low) = middle;
-    }
-    best = with_first(high);
-    if (!is_met(best)) refuse_target(all_integers);
-    for (size_t i = 0; i < high; ++i) {
+    const size_t fewest = fewest_float(operations.size(), [&](size_t count) { return is_met(with_first(count)); });
+    best = with_first(fewest);
+    if (!is_met(best)) refuse_target(judged(all_integers));
+    for (size_t i = 0; i < fewest; ++i) {
       const Operation& operation = model_.operations[operations[i]];
       report_.left_float.push_back(std::string(name_of(operation.code)) +
                                    (operation.source.empty() ? "" : " from " + operation.source));
     }
-  }
-
-  static std::string found_text(const Distance& distance) {
-    const std::string proven =
-        distance.rows > 0 ? fmt::format(", of which {:.1f}% are proven", 100 * distance.proven_top1) : "";
-    if (distance.is_of_integers) {
-      return fmt::format("{:.1f}% of the elements are the same{}", 100 * distance.top1, proven);
-    }
-    return fmt::format("the SNR is {:.1f} dB and the top-1 agreement {:.1f}%{}", distance.snr_db, 100 * distance.top1,
-                       proven);
-  }
-
-  [[noreturn]] void refuse_target(const Candidate& candidate) {
-    throw ConvertError(ExitCode::kNotConvertible,
-                       fmt::format("--max-drop or --min-snr can't be held with any operation in integers: with all of "
-                                   "them {}; ask for less, or give more samples",
-                                   found_text(judged(candidate))));
   }
 
   static void take_if_nearer(Candidate& best, Candidate other) {
@@ -443,7 +436,10 @@ class Quantising {
 
   void judge(Candidate& candidate) {
     const Results found = results_of(candidate, judging_, judging_.size());
-    candidate.distance = distance(model_, expected_last_, found);
+    Judgement judgement = judged(found);
+    candidate.distance = judgement.distance;
+    report_.accuracy = judgement.accuracy;
+    report_.score = std::move(judgement.score);
     const auto mending = [&](const Cut& cut) { return mending_of(cut, candidate.assignment); };
     for (std::string& warning :
          warnings_of_slices({model_, expected_last_, found, options_.target.is_of_whole}, mending)) {
@@ -551,8 +547,9 @@ class Quantising {
   std::vector<bool> kept_;
   std::vector<double> uneven_;  // uneven_joints()
   std::vector<const KeptSample*> choosing_, judging_;
-  Results expected_;       // of the choosing samples
-  Results expected_last_;  // of those that judge
+  Results expected_;        // of the choosing samples
+  Results expected_last_;   // of those that judge
+  double float_score_ = 0;  // of expected_last_
   Report report_;
   RunMeter meter_{nullptr};
 };

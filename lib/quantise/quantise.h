@@ -13,6 +13,7 @@
 #include "lib/base/error.h"
 #include "lib/nnapi/device_profile.h"
 #include "lib/nnapi/model.h"
+#include "lib/quantise/accuracy.h"
 #include "lib/quantise/choice.h"
 #include "lib/quantise/diagnose.h"
 #include "lib/quantise/distance.h"
@@ -32,6 +33,13 @@ struct Techniques {
   bool makes_pool_layers = true;  // of average pools
 };
 
+// Its name, and what gives the number. The results are one by sample held back, and in it one by output.
+struct Scoring {
+  std::string name = {};
+  std::function<double(const Results& results)> of = {};
+  bool is_share = true;  // as in Score
+};
+
 struct Options {
   int feature_level = 3;
   bool per_channel = false;                  // where a filter may have a scale for each channel
@@ -44,6 +52,8 @@ struct Options {
   bool tries_all = false;  // every other range of every tensor, however long that takes
   // Operations stay float, those that cost most first, until the results on the samples held back keep to it.
   Target target = {};
+  // Gives results on the samples held back a number; empty: nothing does.
+  Scoring scoring = {};
   // Called with the runs of the model that are done, and how many it probably takes.
   std::function<void(size_t done, size_t all)> on_progress = {};
 };
@@ -51,6 +61,8 @@ struct Options {
 struct Samples {
   std::vector<KeptSample> calibration;  // that ranges come from; some of them choose between ways
   std::vector<KeptSample> held_back;    // that the results are judged by; they have no part in the choice
+  Classes classes = {};                 // of those held back; empty: not known
+  ClassOutput class_output = {};        // the output that tells them
 };
 
 struct Report {
@@ -62,6 +74,8 @@ struct Report {
   bool is_equalised = false, is_bias_corrected = false;
   size_t refined_ranges = 0;  // of tensors that have another range than the method's
   Distance distance;          // of the integer form from the float model, on the samples held back
+  std::optional<Accuracy> accuracy = {};
+  std::optional<Score> score = {};
   size_t calibration_samples = 0, held_back_samples = 0;
   std::vector<std::string> warnings;
   Choice choice;                           // to do it again

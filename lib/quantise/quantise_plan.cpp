@@ -29,12 +29,20 @@ constexpr size_t kFirstSamples = 4;
 
 // A drop of top-1 may need more samples held back to be proven than others: up to a half of all. How many rows a sample
 // has is known of a whole model.
-HoldBack hold_back_for(const PlannedModel& planned, size_t count, const CalibrationOptions& calibration) {
-  const HoldBack usual;
+HoldBack hold_back_for(const PlannedModel& planned, size_t count, const CalibrationOptions& calibration,
+                       bool has_classes) {
+  // Accuracy needs many. Samples that the two forms classify otherwise widen the interval, so that more than the fewest
+  // are needed to prove a loss.
+  constexpr size_t kMostJudging = 200;
+  constexpr double kMoreForLoss = 3;
+  HoldBack usual;
+  if (has_classes) usual.most = kMostJudging;
   const double drop = calibration.max_drop.value_or(1);
   if (drop <= 0 || drop >= 1) return usual;
-  const double rows = planned.plan.is_whole() ? quantise::rows_of_run(planned.plan.segments[0].part.model) : 1;
-  const auto needed = static_cast<size_t>(std::ceil(quantise::rows_needed(drop) / std::max(1.0, rows)));
+  const bool has_rows = planned.plan.is_whole() && !has_classes;
+  const double rows = has_rows ? quantise::rows_of_run(planned.plan.segments[0].part.model) : 1;
+  const double proving = quantise::rows_needed(drop) * (has_classes ? kMoreForLoss : 1);
+  const auto needed = static_cast<size_t>(std::ceil(proving / std::max(1.0, rows)));
   if (needed <= std::min(usual.most, count / usual.every)) return usual;
   return {std::max<size_t>(2, count / needed), needed};
 }
@@ -59,9 +67,26 @@ std::string few_samples_text(size_t count) {
                      kAdvisedSamples);
 }
 
+// Of the samples that judge: those held back, or all where none is.
+SampleTruth held_back_truth(const SampleTruth& truth, size_t count, const HoldBack& rule) {
+  const std::vector<bool> is_held_back = held_back(count, rule);
+  const bool is_any = std::count(is_held_back.begin(), is_held_back.end(), true) > 0;
+  SampleTruth result = truth;
+  if (!is_any || !truth.has_classes()) return result;
+  result.classes.clear();
+  for (size_t i = 0; i < count; ++i) {
+    if (is_held_back[i]) result.classes.push_back(truth.classes[i]);
+  }
+  return result;
+}
+
 // Lets go of each sample once it is taken over.
-quantise::Samples apart(const nnapi::Model& model, CalibrationSamples given, const HoldBack& rule) {
+quantise::Samples apart(const nnapi::Model& model, CalibrationSamples given, const HoldBack& rule,
+                        const SampleTruth& truth) {
   quantise::Samples samples;
+  const SampleTruth judging = held_back_truth(truth, given.size(), rule);
+  samples.classes = judging.classes;
+  samples.class_output = judging.output;
   const std::vector<bool> is_held_back = held_back(given.size(), rule);
   for (size_t i = 0; i < given.size(); ++i) {
     auto& side = is_held_back[i] ? samples.held_back : samples.calibration;
@@ -175,9 +200,9 @@ quantise::Report quantise_part(NnapiPart& part, const quantise::Samples& samples
 }
 
 quantise::QuantisedParts quantise_whole(PlannedModel& planned, CalibrationSamples given, const HoldBack& rule,
-                                        const quantise::Options& options, QuantMode mode) {
+                                        const SampleTruth& truth, const quantise::Options& options, QuantMode mode) {
   NnapiPart& part = planned.plan.segments[0].part;
-  const quantise::Samples samples = apart(part.model, std::move(given), rule);
+  const quantise::Samples samples = apart(part.model, std::move(given), rule, truth);
   drop_library_pages();  // LibTorch's passes are done, and the samples need the memory
   quantise::Report report = quantise_part(part, samples, options, mode);
   planned.interface = part.interface;
@@ -185,6 +210,8 @@ quantise::QuantisedParts quantise_whole(PlannedModel& planned, CalibrationSample
   result.calibration_samples = report.calibration_samples;
   result.held_back_samples = report.held_back_samples;
   result.distance = report.distance;
+  result.accuracy = report.accuracy;
+  result.score = report.score;
   result.parts.push_back({std::move(report)});
   return result;
 }
@@ -317,7 +344,10 @@ QuantisedPlan quantise_by_table(PlannedModel& planned, const CalibrationOptions&
   }
   if (planned.plan.is_whole()) planned.interface = planned.plan.segments[0].part.interface;
   table.parts.is_by_table = true;
-  return {std::move(table.parts), {}, std::move(table.calibration)};
+  QuantisedPlan result;
+  result.parts = std::move(table.parts);
+  result.recorded = std::move(table.calibration);
+  return result;
 }
 
 std::string to_text(const quantise::Distance& distance) {
@@ -373,7 +403,8 @@ std::string to_text(const quantise::Report& report, const std::string& prefix) {
 }  // namespace
 
 QuantisedPlan quantise_plan(PlannedModel& planned, Frontend& frontend, const ConvertOptions& options,
-                            const CalibrationOptions& calibration, Diagnostics& diagnostics, Stages& stages) {
+                            const CalibrationOptions& calibration, const std::vector<std::string>& class_names,
+                            Diagnostics& diagnostics, Stages& stages) {
   check_can_quantise(planned, options);
   stages.begin("quantise");
   const QuantMode mode = options.quant == QuantMode::kAuto ? QuantMode::kNnapi : options.quant;
@@ -386,20 +417,25 @@ QuantisedPlan quantise_plan(PlannedModel& planned, Frontend& frontend, const Con
   if (calibration.reads_table()) {
     result = quantise_by_table(planned, calibration, models, quantising, mode, diagnostics);
   } else {
-    CalibrationSamples samples = read_calibration(calibration, planned.interface, frontend.loaded(), diagnostics);
+    CalibrationData data = read_calibration(calibration, planned.interface, frontend.loaded(), diagnostics);
+    CalibrationSamples& samples = data.samples;
     const std::string few_samples = few_samples_text(samples.size());
     if (!few_samples.empty()) diagnostics.warn(few_samples);
     check_runs_on_samples(frontend.loaded(), planned.interface, samples);
     const CalibrationSamples first = first_of(samples, calibration);
     const std::vector<FedRange> fed = fed_ranges(samples, planned.interface);
-    const HoldBack rule = hold_back_for(planned, samples.size(), calibration);
+    const SampleTruth truth = truth_of(calibration, data, class_names, frontend.loaded(), planned);
+    const size_t count = samples.size();
+    const HoldBack rule = hold_back_for(planned, count, calibration, truth.has_classes());
     if (planned.plan.is_whole()) {
-      result.parts = quantise_whole(planned, std::move(samples), rule, quantising, mode);
+      result.parts = quantise_whole(planned, std::move(samples), rule, truth, quantising, mode);
       for (const std::string& warning : result.parts.parts[0].report->warnings) diagnostics.warn(warning);
     } else {
       result = quantise_split(planned, frontend, options, std::move(samples), rule, calibration, quantising, mode,
                               diagnostics);
+      result.truth = held_back_truth(truth, count, rule);
     }
+    result.parts.class_source = truth.source;
     result.parts.fed = fed;
     result.parts.hold_back = rule;
     result.parts.few_samples = few_samples;
@@ -432,11 +468,20 @@ std::string to_text(const quantise::QuantisedParts& quantised) {
       text += fmt::format("{}distance from float: {}\n", prefix, to_text(report->distance));
     }
   }
+  const char* of_table = quantised.is_by_table ? ", as the table has it" : "";
   if (quantised.distance) {
-    return text + fmt::format("distance from float on {}{}: {}\n", counted(quantised.held_back_samples, "sample"),
-                              quantised.is_by_table ? ", as the table has it" : "", to_text(*quantised.distance));
+    text += fmt::format("distance from float on {}{}: {}\n", counted(quantised.held_back_samples, "sample"), of_table,
+                        to_text(*quantised.distance));
+  } else {
+    text += "the results have other sizes than the float model's, and no distance from them\n";
   }
-  return text + "the results have other sizes than the float model's, and no distance from them\n";
+  if (!quantised.class_source.empty()) text += quantised.class_source + "\n";
+  if (quantised.accuracy) {
+    text += fmt::format("accuracy on {}{}: {}\n", counted(quantised.accuracy->samples, "sample"), of_table,
+                        to_text(*quantised.accuracy));
+  }
+  if (quantised.score) text += to_text(*quantised.score) + of_table + "\n";
+  return text;
 }
 
 }  // namespace nnapi_convert

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "lib/base/diagnostics.h"
 #include "lib/converter/frontend/frontend.h"
@@ -11,6 +12,7 @@
 #include "lib/quantise/calibration_table.h"
 #include "lib/quantise/expected_results.h"
 #include "lib/quantise/quantised_parts.h"
+#include "lib/quantise/sample_truth.h"
 #include "lib/types/calibration_options.h"
 #include "lib/types/options.h"
 #include "lib/types/stages.h"
@@ -19,17 +21,19 @@ namespace nnapi_convert {
 
 struct QuantisedPlan {
   quantise::QuantisedParts parts;
-  ExpectedResults expected = {};     // of a partitioned model, on the samples held back
-  CalibrationOptions recorded = {};  // what the file says of the calibration
+  ExpectedResults expected = {};              // of a partitioned model, on the samples held back
+  SampleTruth truth = {};                     // of the same samples
+  CalibrationOptions recorded = {};           // what the file says of the calibration
   std::vector<TableModel> models = {};
   CalibrationSamples first_samples = {};  // of the data, for the samples by which the file checks a device
 };
 
-// Changes the plan's models and its interface, as options.quant asks for; auto is nnapi. The segments of a partitioned
-// model take and give floats. Throws ConvertError: kUsage for a model that is quantised already, and as
-// read_calibration() and quantise::quantise() do.
+// `class_names` are those of --labels. Changes the plan's models and its interface, as options.quant asks for; auto is
+// nnapi. The segments of a partitioned model take and give floats. Throws ConvertError: kUsage for a model that is
+// quantised already, and as read_calibration() and quantise::quantise() do.
 QuantisedPlan quantise_plan(PlannedModel& planned, Frontend& frontend, const ConvertOptions& options,
-                            const CalibrationOptions& calibration, Diagnostics& diagnostics, Stages& stages);
+                            const CalibrationOptions& calibration, const std::vector<std::string>& class_names,
+                            Diagnostics& diagnostics, Stages& stages);
 
 // The table of what was chosen.
 std::string table_of(const QuantisedPlan& quantised);

@@ -29,6 +29,9 @@ struct QuantisedParts {
   // Of forward's results on the samples held back. Nothing where they can't be compared: of a partitioned model whose
   // results have other sizes than the float model's.
   std::optional<Distance> distance = {};
+  std::optional<Accuracy> accuracy = {};  // on the same samples, where their classes are known
+  std::optional<Score> score = {};        // the same, where something gives results a number
+  std::string class_source = {};          // where classes are from, or why folders are not taken as classes
 };
 
 }  // namespace nnapi_convert::quantise

@@ -7,6 +7,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/json_problem.h"
+#include "lib/quantise/judgement_json.h"
 
 namespace nnapi_convert {
 namespace {
@@ -50,6 +51,8 @@ std::string with_calibration(const std::string& recorded_options, const Calibrat
            {"keep_float", calibration.keep_float}};
   if (quantised.distance && !quantised.distance->is_of_integers)
     entry["snr_db"] = std::min(quantised.distance->snr_db, kMostDecibels);
+  if (quantised.accuracy) entry["accuracy"] = to_json(*quantised.accuracy);
+  if (quantised.score) entry["score"] = to_json(*quantised.score);
   if (calibration.pictures.is_given()) entry["pictures"] = pictures_json(calibration.pictures);
   return record.dump();
 }
@@ -83,6 +86,8 @@ std::optional<RecordedCalibration> recorded_calibration(const ConvertedFile& fil
     const json& entry = record["calibration"];
     RecordedCalibration recorded{{}, pictures_of(entry.value("pictures", json::object()))};
     if (!entry.at("snr_db").is_null()) recorded.snr_db = entry["snr_db"].get<double>();
+    if (entry.contains("accuracy")) recorded.accuracy = accuracy_of(entry["accuracy"]);
+    if (entry.contains("score")) recorded.score = score_of(entry["score"]);
     return recorded;
   });
 }

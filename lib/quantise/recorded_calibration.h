@@ -16,6 +16,8 @@ constexpr double kMostDecibels = 1000;
 struct RecordedCalibration {
   std::optional<double> snr_db;  // of the outputs, on the samples held back; nothing: they can't be compared
   PictureChoice pictures;        // of samples that were pictures
+  std::optional<quantise::Accuracy> accuracy = {};  // on the samples held back, where their classes were known
+  std::optional<quantise::Score> score = {};        // the same, where something gave results a number
 };
 
 // The recorded options with it.

@@ -27,17 +27,8 @@ std::string sizes_text(const ModuleInterface& interface, const Sample& sample) {
   return text;
 }
 
-ForwardArguments arguments_of(const LoadedModel& loaded, const ModuleInterface& interface) {
-  std::vector<std::string> names;
-  for (const InterfaceInput& input : interface.inputs) names.push_back(input.name);
-  const c10::FunctionSchema& forward = loaded.module.get_method("forward").function().getSchema();
-  return read_arguments(forward, names, nullptr, loaded.bound);
-}
-
-void check_runs(torch::jit::Module module, const ForwardArguments& arguments, const ModuleInterface& interface,
+void check_runs(torch::jit::Module module, const InputTuple& inputs, const ModuleInterface& interface,
                 const Sample& sample) {
-  const auto tensor = [&](size_t i) { return to_interface(sample.at(i), interface.inputs.at(i).original); };
-  const InputTuple inputs = assemble(arguments, sample_leaves(arguments, tensor, "tensors as arguments"));
   try {
     const c10::InferenceMode guard;
     module.forward(inputs);
@@ -52,17 +43,27 @@ void check_runs(torch::jit::Module module, const ForwardArguments& arguments, co
 
 }  // namespace
 
+InputTuple arguments_for(const LoadedModel& loaded, const ModuleInterface& interface,
+                         const std::vector<at::Tensor>& sample) {
+  std::vector<std::string> names;
+  for (const InterfaceInput& input : interface.inputs) names.push_back(input.name);
+  const c10::FunctionSchema& forward = loaded.module.get_method("forward").function().getSchema();
+  const ForwardArguments arguments = read_arguments(forward, names, nullptr, loaded.bound);
+  const auto tensor = [&](size_t i) { return to_interface(sample.at(i), interface.inputs.at(i).original); };
+  return assemble(arguments, sample_leaves(arguments, tensor, "tensors as arguments"));
+}
+
 void check_runs_on_samples(const LoadedModel& loaded, const ModuleInterface& interface,
                            const CalibrationSamples& samples) {
   const bool are_fixed = std::all_of(interface.inputs.begin(), interface.inputs.end(),
                                      [](const InterfaceInput& input) { return all_fixed(input.type.dims); });
   if (are_fixed) return;
-  const ForwardArguments arguments = arguments_of(loaded, interface);
   std::set<std::string> seen;
   for (const Sample& sample : samples) {
     if (seen.size() == kMostSizes) return;
     if (seen.insert(sizes_text(interface, sample)).second) {
-      check_runs(loaded.module.deepcopy(), arguments, interface, sample);  // a run may change state
+      // A run may change state.
+      check_runs(loaded.module.deepcopy(), arguments_for(loaded, interface, sample), interface, sample);
     }
   }
 }

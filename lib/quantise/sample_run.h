@@ -1,10 +1,19 @@
-// Whether the original runs on the samples at all.
+// How the original is run on samples, and whether it runs at all.
 #pragma once
 
+#include <ATen/core/Tensor.h>
+
+#include <vector>
+
+#include "lib/converter/frontend/arguments.h"
 #include "lib/converter/load/load.h"
 #include "lib/converter/samples/calibration_samples.h"
 
 namespace nnapi_convert {
+
+// The arguments of the original's forward for a sample; `interface` is of a model that NNAPI runs whole.
+InputTuple arguments_for(const LoadedModel& loaded, const ModuleInterface& interface,
+                         const std::vector<at::Tensor>& sample);
 
 // Of inputs with flexible sizes: runs the original on a sample of each size that the samples have, of the first few
 // sizes. Throws ConvertError (kNotConvertible) where PyTorch can't: such a model is made for one size, as by anchors

@@ -1,14 +1,18 @@
 // What --max-drop and --min-snr ask of the results on the samples held back.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <optional>
+#include <string>
 
+#include "lib/quantise/accuracy.h"
 #include "lib/quantise/distance.h"
 
 namespace nnapi_convert::quantise {
 
 struct Target {
-  std::optional<double> max_drop = {};  // of top-1 agreement, as a share
+  std::optional<double> max_drop = {};  // as a share; of what, holds() says
   std::optional<double> min_snr = {};   // dB
   // The results are those of the model's forward. Else, of a segment, max_drop is an aim for single samples, and the
   // whole model has to prove it.
@@ -17,8 +21,23 @@ struct Target {
   bool is_given() const { return max_drop || min_snr; }
 };
 
-// A drop holds where the rows prove it: the lower bound of the top-1 agreement is high enough.
-bool holds(const Target& target, const Distance& distance);
+// What results are worth by another measure than classes; larger is better.
+struct Score {
+  std::string name;
+  double of_float = 0, of_integers = 0;
+  bool is_share = true;  // from 0 to 1, so that a drop is a difference; else a drop is a share of float's number
+};
+
+// What results on the samples held back are worth.
+struct Judgement {
+  Distance distance = {};
+  std::optional<Accuracy> accuracy = {};  // where the samples' classes are known
+  std::optional<Score> score = {};
+};
+
+// max_drop is of the score, if there is one. Else it is of the accuracy, or, where classes aren't known, of the top-1
+// agreement with float, and the samples have to prove it: the bound of the interval counts.
+bool holds(const Target& target, const Judgement& judgement);
 
 // How many rows prove a drop if none of them differs; `max_drop` is above 0.
 double rows_needed(double max_drop);
@@ -26,5 +45,19 @@ double rows_needed(double max_drop);
 // Throws ConvertError (kNotConvertible) where so many samples held back can't prove the drop even if no row differs.
 // `same` is the distance of their results from themselves.
 void check_provable(const Target& target, const Distance& same, size_t held_back);
+
+// The same of the accuracy, of which `samples` of those held back have a class.
+void check_loss_provable(const Target& target, size_t samples, size_t held_back);
+
+// Throws ConvertError (kNotConvertible): with all operations in integers the results are those of `judgement`.
+[[noreturn]] void refuse_target(const Judgement& judgement);
+
+// The fewest of `count` operations, the first ones, that have to stay float for the target; `count` where none do.
+// `is_met` tells of a number. Doubles the number until it holds, then halves the step back.
+size_t fewest_float(size_t count, const std::function<bool(size_t)>& is_met);
+
+// "85.0% in float, 84.0% in integers, 1.0 points lost (-1.2 to 4.3)".
+std::string to_text(const Accuracy& accuracy);
+std::string to_text(const Score& score);
 
 }  // namespace nnapi_convert::quantise

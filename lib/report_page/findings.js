@@ -3,6 +3,7 @@
 
 const LEAST_SNR = { bad: 10, warning: 20 };  // in dB
 const LEAST_TOP1 = { bad: 0.8, warning: 0.95 };
+const LEAST_KEPT = { bad: 0.95, warning: 0.98 };  // of 1, less the accuracy that is lost
 const LEAST_SHARE = { bad: 0.5, warning: 0.9 };  // of the multiply-adds that NNAPI computes
 const MOST_CALLS = 2;  // of NNAPI for one inference
 const WORST = 10;  // rows and boxes that are shown before all
@@ -61,9 +62,17 @@ function verificationFindings({ passed, outputs, criterion, borders }) {
 
 const outputText = ({ snr_db: snr, top1_agreement: top1 }) => `SNR ${snr == null ? "infinite" : `${snr.toFixed(1)} dB`}, top-1 ${percentText(top1, 1)}`;
 
-function calibrationFindings({ distance }) {
+const levelOfLoss = (accuracy) => levelBelow(1 - (accuracy.float - accuracy.integers), LEAST_KEPT);
+
+const accuracyText = ({ samples, float, integers, loss_interval: [lowest, highest] }) => `accuracy ${percentText(integers, 1)} in integers, `
+  + `${percentText(float, 1)} in float, on ${countText(samples, "sample")}; ${(100 * (float - integers)).toFixed(1)} points lost `
+  + `(${(100 * lowest).toFixed(1)} to ${(100 * highest).toFixed(1)})`;
+
+function calibrationFindings({ distance, accuracy }) {
   const level = distance ? levelOfDistance(distance) : "";
-  return level ? [[level, `far from the float model: ${outputText(distance)}`]] : [];
+  const found = level ? [[level, `far from the float model: ${outputText(distance)}`]] : [];
+  if (accuracy && levelOfLoss(accuracy)) found.push([levelOfLoss(accuracy), accuracyText(accuracy)]);
+  return found;
 }
 
 // Pairs of a level and a text, the bad ones first.

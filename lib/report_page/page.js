@@ -25,6 +25,7 @@ function facts(report) {
       report.verification.passed ? "passed" : "FAILED")));
     list.append(...distanceFacts(worstOutput(report.verification.outputs), ""));
   }
+  if (report.calibration) list.append(...judgementFacts(report.calibration));
   if (report.calibration && report.calibration.distance) list.append(...distanceFacts(report.calibration.distance, " to the float model"));
   return list;
 }
@@ -38,6 +39,17 @@ function worstOutput(outputs) {
 function distanceFacts({ snr_db: snr, top1_agreement: top1 }, to) {
   return [fact(`SNR${to}`, snr == null ? "exact" : `${snr.toFixed(1)} dB`, levelBelow(snr, LEAST_SNR)),
     fact(`top-1${to}`, percentText(top1, 1), levelBelow(top1, LEAST_TOP1))];
+}
+
+// Accuracy, and what other measures give.
+function judgementFacts({ accuracy, score }) {
+  const facts = [];
+  if (accuracy) {
+    facts.push(fact("accuracy", `${percentText(accuracy.integers, 1)} in integers, ${percentText(accuracy.float, 1)} in float`,
+      levelOfLoss(accuracy)));
+  }
+  if (score) facts.push(fact(score.name, `${Number(score.integers.toPrecision(4))} in integers, ${Number(score.float.toPrecision(4))} in float`));
+  return facts;
 }
 
 function errorParagraph(error) {

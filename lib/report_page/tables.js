@@ -206,7 +206,8 @@ function calibrationSection(report) {
   const whole = calibration.distance ? `distance from float: ${distanceText(calibration.distance)}`
     : "the results have other sizes than the float model's";
   const text = element("p", {}, `${countText(calibration.samples, "sample")}, ${calibration.held_back} held back; ${whole}`);
-  return section("calibration", "Quantised by data", text, ...calibration.segments.map(lossTable));
+  const judged = [calibration.class_source, calibration.accuracy && accuracyText(calibration.accuracy)].filter((each) => each);
+  return section("calibration", "Quantised by data", text, ...judged.map((each) => element("p", {}, each)), ...calibration.segments.map(lossTable));
 }
 
 function verificationSection(report) {

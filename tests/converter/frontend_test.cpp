@@ -39,7 +39,7 @@ Conversion convert_after_plans(Frontend& frontend, const ConvertOptions& options
   for (int level = 1; level <= 4; ++level) {
     CHECK(!plan_conversion(frontend, options_at(level, options), diagnostics).segments.empty());
   }
-  return convert(frontend, options, {}, diagnostics);
+  return convert(frontend, options, {}, {}, diagnostics);
 }
 
 at::Tensor result_of(const Conversion& conversion, const at::Tensor& x) {
@@ -77,7 +77,7 @@ TEST_CASE("a device's plan shares the graph with the others") {
   Diagnostics diagnostics;
   CHECK(plan_conversion(frontend, options, diagnostics).is_whole);
   options.device = nullptr;
-  CHECK(convert(frontend, options, {}, diagnostics).is_whole);
+  CHECK(convert(frontend, options, {}, {}, diagnostics).is_whole);
   CHECK(frontend.normalisations() == 1);
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kSide = 40;
 
-Bytes bytes_of(const std::vector<float>& values) {
+Bytes bytes_of_floats(const std::vector<float>& values) {
   Bytes bytes(values.size() * sizeof(float));
   std::memcpy(bytes.data(), values.data(), bytes.size());
   return bytes;
@@ -28,7 +28,7 @@ Bytes picture(bool is_interleaved) {
       values[is_interleaved ? pixel * 3 + channel : channel * kSide * kSide + pixel] = number(pixel, channel);
     }
   }
-  return bytes_of(values);
+  return bytes_of_floats(values);
 }
 
 // Throws away nothing: the sample comes back as it was.
@@ -48,13 +48,13 @@ TEST_CASE("kept_sample: pictures are kept as a byte for each number, and come ba
   }
   std::vector<float> brightness;
   for (size_t pixel = 0; pixel < kSide * kSide; ++pixel) brightness.push_back(number(pixel, 0));
-  CHECK(checked(bytes_of(brightness)).kept_bytes() < kSide * kSide * 4 / 2);
+  CHECK(checked(bytes_of_floats(brightness)).kept_bytes() < kSide * kSide * 4 / 2);
 }
 
 TEST_CASE("kept_sample: what has many different numbers is kept as it is") {
   std::vector<float> values;
   for (size_t i = 0; i < 3 * kSide * kSide; ++i) values.push_back(static_cast<float>(i) * 0.25F);
-  const Bytes input = bytes_of(values);
+  const Bytes input = bytes_of_floats(values);
   CHECK(checked(input).kept_bytes() == input.size());
   // One number too many in the last channel.
   Bytes nearly = picture(true);
@@ -67,7 +67,7 @@ TEST_CASE("kept_sample: signs of zero, NaN and odd sizes come back") {
   std::vector<float> values(2048, 0.0F);
   values[7] = -0.0F;
   values[9] = std::numeric_limits<float>::quiet_NaN();
-  checked(bytes_of(values));
+  checked(bytes_of_floats(values));
   checked(Bytes(4099, 3));
   checked(Bytes(12, 1));
   checked({});

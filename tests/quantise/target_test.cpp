@@ -25,18 +25,18 @@ Distance agreed(double same, double rows) {
 TEST_CASE("target: as many rows as are needed prove a drop, one fewer don't") {
   for (const double drop : {0.5, 0.1, 0.05, 0.01, 0.001}) {
     const double needed = rows_needed(drop);
-    CHECK(holds({drop}, agreed(needed, needed)));
-    CHECK_FALSE(holds({drop}, agreed(needed - 1, needed - 1)));
+    CHECK(holds({drop}, {agreed(needed, needed)}));
+    CHECK_FALSE(holds({drop}, {agreed(needed - 1, needed - 1)}));
   }
   CHECK(rows_needed(0.05) == 73);
 }
 
 TEST_CASE("target: the interval decides") {
-  CHECK_FALSE(holds({0.05}, agreed(97, 100)));
-  CHECK(holds({0.05}, agreed(990, 1000)));
-  CHECK(holds({1}, agreed(1, 4)));
-  CHECK(holds({0.05, {}, false}, agreed(97, 100)));
-  CHECK_FALSE(holds({{}, 31}, agreed(1, 1)));
+  CHECK_FALSE(holds({0.05}, {agreed(97, 100)}));
+  CHECK(holds({0.05}, {agreed(990, 1000)}));
+  CHECK(holds({1}, {agreed(1, 4)}));
+  CHECK(holds({0.05, {}, false}, {agreed(97, 100)}));
+  CHECK_FALSE(holds({{}, 31}, {agreed(1, 1)}));
 }
 
 TEST_CASE("target: too few samples are told") {

@@ -108,9 +108,17 @@ void add_calibration_options(CLI::App& app, CalibrationOptions& calibration) {
       ->check(not_empty())
       ->type_name("TABLE")
       ->group(kQuantiseGroup);
+  app.add_option(
+         "--sample-labels", calibration.sample_labels,
+         "the class of each sample, to print accuracy: lines of a picture's path and its class, or a class for\n"
+         "each sample in order; a number from 0 on, or a name of --labels")
+      ->check(not_empty())
+      ->type_name("FILE")
+      ->group(kQuantiseGroup);
   app.add_option("--max-drop", calibration.max_drop,
-                 "leave operations float, those that cost most first, until the share of results with another top-1\n"
-                 "than float is at most this, on samples held back: 0.01 or 1%")
+                 "leave operations float, those that cost most first, until at most this share of accuracy is lost on\n"
+                 "samples held back: 0.01 or 1%; without classes of samples, this share of results has another top-1\n"
+                 "than float")
       ->transform(CLI::Validator(as_share, ""))
       ->check(finite_number())
       ->check(CLI::Range(0.0, 1.0).description(""))
@@ -348,6 +356,7 @@ FilesInUse files_of(const ConvertArguments& arguments) {
     files.read.push_back({"--device-profile", arguments.device_profile});
   }
   files.read.push_back({"--labels", arguments.labels});
+  files.read.push_back({"--sample-labels", calibration.sample_labels});
   for (const std::string& path : arguments.torch_libraries) files.read.push_back({"--torch-library", path});
   files.written.push_back({"--litert", arguments.litert});
   files.written.push_back({"--emit-cpu", arguments.options.emit_cpu});

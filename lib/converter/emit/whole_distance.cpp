@@ -35,17 +35,6 @@ std::vector<quantise::Bytes> bytes_of(const std::vector<at::Tensor>& tensors) {
   return result;
 }
 
-// A model whose outputs are float tensors like these.
-nnapi::Model model_of(const std::vector<at::Tensor>& tensors) {
-  nnapi::Model model;
-  for (const at::Tensor& tensor : tensors) {
-    nnapi::Operand operand;
-    for (const int64_t size : tensor.sizes()) operand.dims.emplace_back(size);
-    model.outputs.push_back({model.add(std::move(operand))});
-  }
-  return model;
-}
-
 // The module as a phone would load it.
 torch::jit::Module loaded_again(const Conversion& conversion) {
   const PendingFile file(std::filesystem::temp_directory_path() / "calibrated.pt");
@@ -56,10 +45,11 @@ torch::jit::Module loaded_again(const Conversion& conversion) {
 struct WholeDistance {
   // Nothing where a result has another size than the original's.
   std::optional<quantise::Distance> distance = {};
+  std::optional<quantise::Accuracy> accuracy = {};
   std::vector<std::string> warnings = {};  // of slices of the results that lost their values
 };
 
-WholeDistance whole_distance(const Conversion& conversion, const ExpectedResults& expected) {
+WholeDistance whole_distance(const Conversion& conversion, const ExpectedResults& expected, const SampleTruth& truth) {
   load_host_library();
   torch::jit::Module module = loaded_again(conversion);
   quantise::Results floats, found;
@@ -77,11 +67,24 @@ WholeDistance whole_distance(const Conversion& conversion, const ExpectedResults
     found.push_back(bytes_of(results));
   }
   if (found.empty() || found[0].empty()) return {};
-  const nnapi::Model model = model_of(expected.results[0]);
-  return {quantise::distance(model, floats, found),
+  const nnapi::Model model = model_of_results(expected.results[0]);
+  std::optional<quantise::Accuracy> accuracy;
+  if (truth.has_classes()) accuracy = quantise::accuracy(model, truth.output, truth.classes, floats, found);
+  return {quantise::distance(model, floats, found), accuracy,
           quantise::warnings_of_slices({model, floats, found}, [](const quantise::Cut&) -> std::string {
             return "--min-snr leaves the operations float that cost most, and --keep-float those that it names";
           })};
+}
+
+void check_loss(double drop, const quantise::Accuracy& accuracy, size_t held_back) {
+  quantise::check_loss_provable({drop}, accuracy.samples, held_back);
+  if (quantise::holds({drop}, {{}, accuracy})) return;
+  throw ConvertError(
+      ExitCode::kNotConvertible,
+      fmt::format(
+          "--max-drop {:g}%: each segment keeps to it, but of the whole model the accuracy is {}: ask for less, "
+          "or use --min-snr",
+          100 * drop, to_text(accuracy)));
 }
 
 // Of a partitioned model: segments that each keep to a drop don't prove that the model does.
@@ -94,12 +97,13 @@ void check_drop(const QuantisedPlan& quantised) {
                        "--max-drop: the model's results have other sizes than the float model's, so that their top-1 "
                        "can't be compared: use --min-snr");
   }
+  if (quantised.parts.accuracy) return check_loss(*drop, *quantised.parts.accuracy, quantised.parts.held_back_samples);
   quantise::Distance same = *distance;
   same.top1 = 1;
   same.rows = same.fewest_rows;
   same.proven_top1 = quantise::top1_interval(same).lowest;
   quantise::check_provable({*drop}, same, quantised.parts.held_back_samples);
-  if (quantise::holds({*drop}, *distance)) return;
+  if (quantise::holds({*drop}, {*distance})) return;
   throw ConvertError(
       ExitCode::kNotConvertible,
       fmt::format("--max-drop {:g}%: each segment keeps to it, but of the model's results {:.1f}% have the float "
@@ -112,8 +116,9 @@ void check_drop(const QuantisedPlan& quantised) {
 void measure_whole(const Conversion& conversion, QuantisedPlan& quantised, Diagnostics& diagnostics) {
   constexpr double kFar = 10;
   if (!quantised.expected.inputs.empty()) {
-    const WholeDistance whole = whole_distance(conversion, quantised.expected);
+    const WholeDistance whole = whole_distance(conversion, quantised.expected, quantised.truth);
     quantised.parts.distance = whole.distance;
+    quantised.parts.accuracy = whole.accuracy;
     check_drop(quantised);
     for (const std::string& warning : whole.warnings) diagnostics.warn(warning);
   }

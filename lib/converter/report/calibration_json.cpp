@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "lib/quantise/judgement_json.h"
+
 namespace nnapi_convert {
 namespace {
 
@@ -65,10 +67,14 @@ json part_json(const quantise::QuantisedPart& part) {
 json to_json(const quantise::QuantisedParts& quantised) {
   json segments = json::array();
   for (const quantise::QuantisedPart& part : quantised.parts) segments.push_back(part_json(part));
-  return {{"samples", quantised.calibration_samples},
-          {"held_back", quantised.held_back_samples},
-          {"distance", quantised.distance ? distance_json(*quantised.distance) : json(nullptr)},
-          {"segments", segments}};
+  json result = {{"samples", quantised.calibration_samples},
+                 {"held_back", quantised.held_back_samples},
+                 {"distance", quantised.distance ? distance_json(*quantised.distance) : json(nullptr)},
+                 {"segments", segments}};
+  if (!quantised.class_source.empty()) result["class_source"] = quantised.class_source;
+  if (quantised.accuracy) result["accuracy"] = to_json(*quantised.accuracy);
+  if (quantised.score) result["score"] = to_json(*quantised.score);
+  return result;
 }
 
 }  // namespace nnapi_convert

@@ -192,7 +192,7 @@ void check_loaded(CheckResult& result, LoadedModel loaded, const CheckRequest& r
   if (request.measure_loss) result.loss = measure_loss(frontend, options);
   try {
     // A method's module alone would lack the others.
-    result.conversion = result.method.empty() ? convert(frontend, options, {}, result.diagnostics)
+    result.conversion = result.method.empty() ? convert(frontend, options, {}, {}, result.diagnostics)
                                               : plan_conversion(frontend, options, result.diagnostics);
     result.converts = true;
   } catch (const ConvertError& error) {

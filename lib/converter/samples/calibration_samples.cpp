@@ -304,11 +304,12 @@ bool ends_with(const std::string& text, const std::string& end) {
 
 }  // namespace
 
-CalibrationSamples read_calibration(const CalibrationOptions& options, const ModuleInterface& interface,
-                                    const LoadedModel& loaded, Diagnostics& diagnostics) {
+CalibrationData read_calibration(const CalibrationOptions& options, const ModuleInterface& interface,
+                                 const LoadedModel& loaded, Diagnostics& diagnostics) {
   const std::string& source = options.source;
   SampleList samples(options, interface);
   const bool is_random = source.rfind(kRandom, 0) == 0;
+  CalibrationData result;
   const bool is_pictures = !is_random && source != kBundled && calibration::names_pictures(source);
   if (!is_pictures && options.pictures.is_given()) {
     throw ConvertError(ExitCode::kUsage, fmt::format("--calibrate {}: --resize, --crop, --mean, --std, --pixel-max and "
@@ -320,20 +321,27 @@ CalibrationSamples read_calibration(const CalibrationOptions& options, const Mod
   } else if (source == kBundled) {
     take_bundled(loaded, samples);
   } else if (is_pictures) {
-    const auto add = [&](const at::Tensor& picture, const std::string& path) { samples.add({picture}, path); };
-    read_pictures(options, interface, diagnostics, add);
+    const auto add = [&](const at::Tensor& tensor, const calibration::ListedPicture& picture, size_t number) {
+      samples.add({tensor}, picture.path);
+      result.names.push_back({number, picture.name, picture.path, picture.label});
+    };
+    result.pictures = read_pictures(options, interface, diagnostics, add);
+    result.found = result.pictures.size();
   } else if (ends_with(source, ".npy") || ends_with(source, ".npz")) {
     read_numpy(source, interface, samples, diagnostics);
   } else {
     read_torch(source, interface.inputs.size(), samples);
   }
-  CalibrationSamples result = samples.take();
-  const size_t found = result.size(), most = result.empty() ? 0 : most_samples(bytes_of(result[0]));
-  thin_out(result, most);
-  if (result.size() < found) warn_of_thinning(result.size(), found, "samples", diagnostics);
-  if (result.empty()) fail(source, "no sample found, at least one needed");
-  warn_of_dead_channels(result, interface, diagnostics);
-  warn_of_one_sample_again(result, diagnostics);
+  result.samples = samples.take();
+  const size_t count = result.samples.size(), most = count == 0 ? 0 : most_samples(bytes_of(result.samples[0]));
+  if (!is_pictures) result.found = count;
+  for (size_t i = result.names.size(); i < count; ++i) result.names.push_back({i});
+  thin_out(result.samples, most);
+  thin_out(result.names, most);
+  if (result.samples.size() < count) warn_of_thinning(result.samples.size(), count, "samples", diagnostics);
+  if (result.samples.empty()) fail(source, "no sample found, at least one needed");
+  warn_of_dead_channels(result.samples, interface, diagnostics);
+  warn_of_one_sample_again(result.samples, diagnostics);
   return result;
 }
 

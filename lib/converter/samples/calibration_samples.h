@@ -3,10 +3,13 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstddef>
+#include <string>
 #include <vector>
 
 #include "lib/base/diagnostics.h"
 #include "lib/base/fed_range.h"
+#include "lib/base/picture_list.h"
 #include "lib/converter/load/load.h"
 #include "lib/serialize/module_interface.h"
 #include "lib/types/calibration_options.h"
@@ -16,10 +19,25 @@ namespace nnapi_convert {
 // One sample for each forward; a tensor for each of the interface's inputs, of its dtype.
 using CalibrationSamples = std::vector<std::vector<at::Tensor>>;
 
+// What a source calls a sample.
+struct SampleName {
+  size_t number = 0;               // in the source, also where not all are used
+  std::string name = {};           // of a picture: its path as the source has it
+  std::string path = {};           // of a picture
+  std::string label = {};          // of a picture in a list with labels
+};
+
+struct CalibrationData {
+  CalibrationSamples samples;
+  std::vector<SampleName> names;                          // by sample
+  size_t found = 0;                                       // samples in the source
+  std::vector<calibration::ListedPicture> pictures = {};  // in the source
+};
+
 // Throws ConvertError: kBadFile for files that can't be read, have no samples, or samples that don't fit; kUsage for
 // options that don't go together. Pictures that can't be read are warned of where there are others.
-CalibrationSamples read_calibration(const CalibrationOptions& options, const ModuleInterface& interface,
-                                    const LoadedModel& loaded, Diagnostics& diagnostics);
+CalibrationData read_calibration(const CalibrationOptions& options, const ModuleInterface& interface,
+                                 const LoadedModel& loaded, Diagnostics& diagnostics);
 
 // Of the inputs that are floats.
 std::vector<FedRange> fed_ranges(const CalibrationSamples& samples, const ModuleInterface& interface);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <optional>
 
 #include "lib/base/error.h"
@@ -108,37 +109,41 @@ void check_channels(const char* option, const std::vector<double>& values, int64
 
 }  // namespace
 
-void read_pictures(const CalibrationOptions& options, const ModuleInterface& interface, Diagnostics& diagnostics,
-                   const AddPicture& add) {
+std::vector<calibration::ListedPicture> read_pictures(const CalibrationOptions& options,
+                                                      const ModuleInterface& interface, Diagnostics& diagnostics,
+                                                      const AddPicture& add) {
   const PictureSize size = picture_size(options.source, interface);
   const PictureChoice& choice = options.pictures;
   if (!takes_pixels(interface.inputs[0].type)) check_normalisation(options);
   check_channels("--mean", choice.mean, size.channels);
   check_channels("--std", choice.std, size.channels);
   const pictures::Preparation how = how_to_prepare(choice, interface.inputs[0].type);
-  std::vector<std::string> paths = calibration::list_pictures(options.source);
-  const size_t found = paths.size();
-  thin_out(paths, most_samples(static_cast<uint64_t>(size.channels * size.height * size.width) * sizeof(float)));
-  if (paths.size() < found) warn_of_thinning(paths.size(), found, "pictures", diagnostics);
+  std::vector<calibration::ListedPicture> all = calibration::list_pictures(options.source);
+  std::vector<size_t> used(all.size());  // numbers
+  std::iota(used.begin(), used.end(), size_t{0});
+  thin_out(used, most_samples(static_cast<uint64_t>(size.channels * size.height * size.width) * sizeof(float)));
+  if (used.size() < all.size()) warn_of_thinning(used.size(), all.size(), "pictures", diagnostics);
   std::string first_problem;
   size_t bad = 0;
-  for (size_t i = 0; i < paths.size(); ++i) {
+  for (size_t i = 0; i < used.size(); ++i) {
+    const calibration::ListedPicture& listed = all[used[i]];
     std::optional<calibration::Picture> picture;
     try {
-      picture = calibration::read_picture(paths[i]);
+      picture = calibration::read_picture(listed.path);
     } catch (const ConvertError& error) {
       if (++bad == 1) first_problem = error.what();
       continue;
     }
-    add(to_input(sized(*picture, size, how, paths[i]), interface.inputs[0].type), paths[i]);
-    if (options.on_progress) options.on_progress("read", i + 1, paths.size());
+    add(to_input(sized(*picture, size, how, listed.path), interface.inputs[0].type), listed, used[i]);
+    if (options.on_progress) options.on_progress("read", i + 1, used.size());
   }
-  if (bad == paths.size())
+  if (bad == used.size())
     no_pictures(options.source, fmt::format("none of {} pictures can be read: {}", bad, first_problem));
   if (bad > 0) {
     diagnostics.warn(fmt::format("calibration: {} of {} pictures can't be read and are left out, the first: {}", bad,
-                                 paths.size(), first_problem));
+                                 used.size(), first_problem));
   }
+  return all;
 }
 
 }  // namespace nnapi_convert

@@ -3,21 +3,26 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstddef>
 #include <functional>
-#include <string>
+#include <vector>
 
 #include "lib/base/diagnostics.h"
+#include "lib/base/picture_list.h"
 #include "lib/serialize/module_interface.h"
 #include "lib/types/calibration_options.h"
 
 namespace nnapi_convert {
 
-using AddPicture = std::function<void(const at::Tensor& picture, const std::string& path)>;
+// `number` counts the pictures of the source, also those that are not used.
+using AddPicture =
+    std::function<void(const at::Tensor& tensor, const calibration::ListedPicture& picture, size_t number)>;
 
-// Calls `add` with each picture of the source. Reads on where single pictures can't be read, with a warning. Throws
-// ConvertError: kBadFile where none can be read, or the model takes no pictures; kUsage for options that don't go
-// together.
-void read_pictures(const CalibrationOptions& options, const ModuleInterface& interface, Diagnostics& diagnostics,
-                   const AddPicture& add);
+// Calls `add` with each picture of the source that is used, and returns all that it has. Reads on where single pictures
+// can't be read, with a warning. Throws ConvertError: kBadFile where none can be read, or the model takes no pictures;
+// kUsage for options that don't go together.
+std::vector<calibration::ListedPicture> read_pictures(const CalibrationOptions& options,
+                                                      const ModuleInterface& interface, Diagnostics& diagnostics,
+                                                      const AddPicture& add);
 
 }  // namespace nnapi_convert

@@ -159,7 +159,7 @@ std::vector<Values> like_calibration(const VerifyRequest& request, const LoadedM
   Diagnostics ignored;
   std::vector<Values> samples;
   size_t limit = static_cast<size_t>(request.samples.value_or(VerifyDefaults::kReferenceSamples));
-  const CalibrationSamples all = read_calibration(options, interface, original, ignored);
+  const CalibrationSamples all = read_calibration(options, interface, original, ignored).samples;
   const std::vector<bool> is_held_back = held_back(all.size(), request.hold_back.value_or(HoldBack()));
   const bool is_any_held_back = request.hold_back && std::count(is_held_back.begin(), is_held_back.end(), true) > 0;
   for (size_t number = 0; number < all.size(); ++number) {

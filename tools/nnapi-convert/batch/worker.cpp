@@ -22,13 +22,14 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// Returns a hash of a file, or of all pictures that a folder or a list of paths names. The conversion leaves out a
-// picture that isn't there.
+// Returns a hash of a file, or of all pictures that a folder or a list of paths names, with their names and labels. The
+// conversion leaves out a picture that isn't there.
 std::string hash_of_data(const std::string& path) {
   if (!calibration::names_pictures(path)) return hash_of_file(path);
   std::string text;
-  for (const std::string& picture : calibration::list_pictures(path)) {
-    text += fs::is_regular_file(picture) ? hash_of_file(picture) : "none";
+  for (const calibration::ListedPicture& picture : calibration::list_pictures(path)) {
+    text += picture.name + "\t" + picture.label + "\t" +
+            (fs::is_regular_file(picture.path) ? hash_of_file(picture.path) : "none") + "\n";
   }
   return hash_of_text(text);
 }

@@ -325,13 +325,15 @@ int convert_methods_and_write(const ConvertArguments& arguments, LoadedModel loa
 // `bound` is `loaded` with the arguments of `options`; each model of a package binds its own. LibTorch's modules have
 // no move: exchange lets go of them.
 Conversion convert_one_or_package(LoadedModel loaded, LoadedModel bound, const ConvertOptions& options,
-                                  const ConvertArguments& arguments, Findings& findings) {
+                                  const ConvertArguments& arguments, const std::vector<std::string>& class_names,
+                                  Findings& findings) {
   if (arguments.package.empty()) loaded = {};
   Frontend frontend = make_frontend(std::exchange(bound, {}), options, arguments.calibration);
   if (arguments.has_target) findings.loss = measure_loss(frontend, for_planning(options, arguments.calibration));
-  if (arguments.package.empty()) return convert(frontend, options, arguments.calibration, findings.diagnostics);
+  if (arguments.package.empty())
+    return convert(frontend, options, arguments.calibration, class_names, findings.diagnostics);
   frontend.release();
-  return convert_package(std::exchange(loaded, {}), arguments, findings.diagnostics);
+  return convert_package(std::exchange(loaded, {}), arguments, class_names, findings.diagnostics);
 }
 
 // Converts and writes the output; with --verify, checks the result before the file takes its place.
@@ -350,8 +352,8 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
   // Copies the original only for the CPU counterpart: a copy keeps its weights in memory.
   std::optional<LoadedModel> original;
   if (!arguments.options.emit_cpu.empty()) original = bound;
-  Conversion conversion =
-      convert_one_or_package(std::exchange(loaded, {}), std::exchange(bound, {}), options, arguments, findings);
+  Conversion conversion = convert_one_or_package(std::exchange(loaded, {}), std::exchange(bound, {}), options,
+                                                 arguments, notes.labels, findings);
   conversion.attached = records_of(notes);
   // The model of a package that callers see may be one that data don't quantise.
   const PictureChoice& pictures = arguments.calibration.pictures;

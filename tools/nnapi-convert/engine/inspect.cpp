@@ -125,6 +125,11 @@ std::string calibration_text(const ConvertedFile& file) {
   if (!calibration) return "";
   std::string text = "quantised by data";
   if (calibration->snr_db) text += fmt::format(", SNR {:.1f} dB on samples held back", *calibration->snr_db);
+  if (calibration->accuracy) {
+    text +=
+        fmt::format("; accuracy on {} of them: {}", calibration->accuracy->samples, to_text(*calibration->accuracy));
+  }
+  if (calibration->score) text += "; " + to_text(*calibration->score);
   if (calibration->pictures.is_given()) text += "; " + pictures_text(calibration->pictures);
   return text + "\n";
 }

@@ -129,7 +129,8 @@ std::string quantisation_refusal(const PackageRequest& request, const Conversion
          "convolutions and linear layers";
 }
 
-Conversion convert_package(LoadedModel loaded, const ConvertArguments& arguments, Diagnostics& diagnostics) {
+Conversion convert_package(LoadedModel loaded, const ConvertArguments& arguments,
+                           const std::vector<std::string>& class_names, Diagnostics& diagnostics) {
   std::vector<PackageMember> members;
   for (size_t i = 0; i < arguments.package.size(); ++i) {
     const PackageRequest& request = arguments.package[i];
@@ -143,7 +144,7 @@ Conversion convert_package(LoadedModel loaded, const ConvertArguments& arguments
       if (embeds_cpu_model(arguments.options.fallback)) member.original = model;
       const CalibrationOptions calibration = calibration_of(request, arguments.calibration);
       Frontend frontend = make_frontend(std::exchange(model, {}), options, calibration);
-      member.conversion = convert(frontend, options, calibration, own);
+      member.conversion = convert(frontend, options, calibration, class_names, own);
       const std::string refusal = quantisation_refusal(request, member.conversion);
       if (!refusal.empty()) throw ConvertError(ExitCode::kNotConvertible, refusal);
       add_new(own.warnings, diagnostics.warnings);

@@ -17,6 +17,7 @@ std::string quantisation_refusal(const PackageRequest& request, const Conversion
 
 // Converts `loaded` for each model of arguments.package, and makes them one module. Throws ConvertError, naming the
 // model.
-Conversion convert_package(LoadedModel loaded, const ConvertArguments& arguments, Diagnostics& diagnostics);
+Conversion convert_package(LoadedModel loaded, const ConvertArguments& arguments,
+                           const std::vector<std::string>& class_names, Diagnostics& diagnostics);
 
 }  // namespace nnapi_convert

@@ -1,0 +1,47 @@
+// How many samples with a known class a classifier gets right, in float and in integers.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "lib/nnapi/model.h"
+#include "lib/quantise/distance.h"
+
+namespace nnapi_convert::quantise {
+
+// The number of each sample's class; nothing for a sample whose class isn't known.
+using Classes = std::vector<std::optional<size_t>>;
+
+// An output that says which class an input is of: by the place of its largest number, or, of integers, by itself.
+struct ClassOutput {
+  size_t output = 0;   // among the model's
+  size_t classes = 0;  // 0: not known, of integers
+};
+
+// The outputs that have one row of several numbers; of a model without floats those of one integer.
+std::vector<ClassOutput> class_outputs(const nnapi::Model& model);
+
+// Of samples whose class is known.
+struct Accuracy {
+  size_t samples = 0;
+  size_t right_float = 0, right_integers = 0;
+  size_t only_float = 0, only_integers = 0;  // samples that one of the two alone gets right
+
+  double of_float() const { return share(right_float); }
+  double of_integers() const { return share(right_integers); }
+
+ private:
+  double share(size_t right) const {
+    return samples == 0 ? 0 : static_cast<double>(right) / static_cast<double>(samples);
+  }
+};
+
+Accuracy accuracy(const nnapi::Model& model, const ClassOutput& output, const Classes& classes, const Results& expected,
+                  const Results& found);
+
+// The bounds of the accuracy that is truly lost, from -1 to 1, in 95 of 100 cases: Tango's score interval for the
+// difference of two proportions of the same samples (Statistics in Medicine 17, 1998). From -1 to 1 without samples.
+Interval loss_interval(const Accuracy& accuracy);
+
+}  // namespace nnapi_convert::quantise

@@ -1,0 +1,31 @@
+#include "lib/quantise/judgement_json.h"
+
+namespace nnapi_convert {
+
+using nlohmann::json;
+
+json to_json(const quantise::Accuracy& accuracy) {
+  const quantise::Interval loss = quantise::loss_interval(accuracy);
+  return {{"samples", accuracy.samples},
+          {"float", accuracy.of_float()},
+          {"integers", accuracy.of_integers()},
+          {"loss_interval", {loss.lowest, loss.highest}},
+          {"right", {{"float", accuracy.right_float}, {"integers", accuracy.right_integers}}},
+          {"right_alone", {{"float", accuracy.only_float}, {"integers", accuracy.only_integers}}}};
+}
+
+json to_json(const quantise::Score& score) {
+  return {
+      {"name", score.name}, {"float", score.of_float}, {"integers", score.of_integers}, {"is_share", score.is_share}};
+}
+
+quantise::Accuracy accuracy_of(const json& entry) {
+  const json &right = entry.at("right"), &alone = entry.at("right_alone");
+  return {entry.at("samples"), right.at("float"), right.at("integers"), alone.at("float"), alone.at("integers")};
+}
+
+quantise::Score score_of(const json& entry) {
+  return {entry.at("name"), entry.at("float"), entry.at("integers"), entry.at("is_share")};
+}
+
+}  // namespace nnapi_convert

@@ -1,0 +1,17 @@
+// JSON of what results on samples held back are worth, in files, tables and reports.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "lib/quantise/target.h"
+
+namespace nnapi_convert {
+
+nlohmann::json to_json(const quantise::Accuracy& accuracy);
+nlohmann::json to_json(const quantise::Score& score);
+
+// What to_json() made. Throw nlohmann::json::exception for another entry.
+quantise::Accuracy accuracy_of(const nlohmann::json& entry);
+quantise::Score score_of(const nlohmann::json& entry);
+
+}  // namespace nnapi_convert
