@@ -17,6 +17,7 @@
 #include "lib/nnapi/dump.h"
 #include "lib/quantise/named_operations.h"
 #include "lib/quantise/physical_sample.h"
+#include "lib/quantise/preprocessing_check.h"
 #include "lib/quantise/sample_run.h"
 #include "lib/quantise/segment_samples.h"
 
@@ -425,6 +426,7 @@ QuantisedPlan quantise_plan(PlannedModel& planned, Frontend& frontend, const Con
     const CalibrationSamples first = first_of(samples, calibration);
     const std::vector<FedRange> fed = fed_ranges(samples, planned.interface);
     const SampleTruth truth = truth_of(calibration, data, class_names, frontend.loaded(), planned);
+    check_preprocessing(calibration, data, truth, planned, frontend, diagnostics);
     const size_t count = samples.size();
     const HoldBack rule = hold_back_for(planned, count, calibration, truth.has_classes());
     if (planned.plan.is_whole()) {

@@ -1,0 +1,25 @@
+// The usual ways in which pictures become a network's input, for a model that was trained with another one than the
+// command line gives.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <string>
+#include <vector>
+
+#include "lib/types/calibration_options.h"
+
+namespace nnapi_convert {
+
+// ImageNet's mean and standard deviation, pixels from 0 to 1, from -1 to 1 and from 0 to 255, each with red and with
+// blue first; and `given` with its colours swapped. Without `given` itself. Of one channel: without ImageNet's and
+// without swapped colours.
+std::vector<PictureChoice> other_usual_pictures(const PictureChoice& given, int64_t channels);
+
+// "--mean 0.485,0.456,0.406 --std 0.229,0.224,0.225": what gives the normalisation, without --resize and --crop.
+std::string normalisation_text(const PictureChoice& choice);
+
+// What `picture`, [1, channels, H, W], would be if it had been normalised as `wanted` in place of `given`.
+at::Tensor renormalised(const at::Tensor& picture, const PictureChoice& given, const PictureChoice& wanted);
+
+}  // namespace nnapi_convert
