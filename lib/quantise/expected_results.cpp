@@ -27,10 +27,9 @@ void add_floats(const c10::IValue& value, std::vector<at::Tensor>& tensors) {
 
 }  // namespace
 
-std::vector<at::Tensor> float_results(torch::jit::Module& module, const InputTuple& inputs) {
-  const c10::InferenceMode guard;
+std::vector<at::Tensor> float_results(const c10::IValue& value) {
   std::vector<at::Tensor> tensors;
-  add_floats(module.forward(inputs), tensors);
+  add_floats(value, tensors);
   return tensors;
 }
 
@@ -49,12 +48,15 @@ ExpectedResults expected_results(const LoadedModel& loaded, const PlannedModel& 
   ExpectedResults expected;
   const bool is_whole = planned.plan.is_whole();
   const bool keeps_state = !is_whole && !planned.model.graph->inputs()[0]->uses().empty();
+  const c10::InferenceMode guard;
   torch::jit::Module module = keeps_state ? deep_copy(loaded.module) : loaded.module;
   for (const std::vector<at::Tensor>& sample : samples) {
     expected.inputs.push_back(is_whole ? arguments_for(loaded, planned.interface, sample)
                                        : assemble(planned.model.arguments, {sample.begin(), sample.end()}));
     try {
-      expected.results.push_back(float_results(module, expected.inputs.back()));
+      const c10::IValue value = module.forward(expected.inputs.back());
+      expected.results.push_back(float_results(value));
+      expected.named.push_back(named_results(value));
     } catch (const std::exception& error) {
       throw ConvertError(ExitCode::kNotConvertible,
                          fmt::format("--calibrate: PyTorch can't run the model on a sample: {}", torch_reason(error)));

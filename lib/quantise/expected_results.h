@@ -10,12 +10,14 @@
 #include "lib/converter/plan/planned_model.h"
 #include "lib/converter/samples/calibration_samples.h"
 #include "lib/nnapi/model.h"
+#include "lib/quantise/forward_results.h"
 
 namespace nnapi_convert {
 
 struct ExpectedResults {
   std::vector<InputTuple> inputs;                // arguments of forward
   std::vector<std::vector<at::Tensor>> results;  // by sample: the float tensors that forward returns
+  std::vector<ForwardResult> named = {};         // by sample: all tensors
 };
 
 // Runs the original. Throws ConvertError (kNotConvertible) where it fails.
@@ -25,8 +27,7 @@ ExpectedResults expected_results(const LoadedModel& loaded, const PlannedModel& 
 // A model whose outputs are float tensors like these.
 nnapi::Model model_of_results(const std::vector<at::Tensor>& results);
 
-// Runs the module and returns the float tensors of its result, in their order, contiguous and of float32. Throws what
-// forward() throws.
-std::vector<at::Tensor> float_results(torch::jit::Module& module, const InputTuple& inputs);
+// The float tensors of what forward returns, in their order, contiguous and of float32.
+std::vector<at::Tensor> float_results(const c10::IValue& value);
 
 }  // namespace nnapi_convert

@@ -170,7 +170,7 @@ class Quantising {
 
   void check_target_provable() {
     if (options_.scoring.of) {
-      float_score_ = options_.scoring.of(expected_last_);
+      float_score_ = options_.scoring.of(expected_last_, true);
     } else if (!samples_.classes.empty()) {
       const auto with_class =
           samples_.classes.size() -
@@ -355,7 +355,7 @@ class Quantising {
       judgement.accuracy = accuracy(model_, samples_.class_output, samples_.classes, expected_last_, found);
     }
     const Scoring& scoring = options_.scoring;
-    if (scoring.of) judgement.score = Score{scoring.name, float_score_, scoring.of(found), scoring.is_share};
+    if (scoring.of) judgement.score = Score{scoring.name, float_score_, scoring.of(found, false), scoring.is_share};
     return judgement;
   }
   bool is_met(const Candidate& candidate) {

@@ -33,10 +33,10 @@ struct Techniques {
   bool makes_pool_layers = true;  // of average pools
 };
 
-// Its name, and what gives the number. The results are one by sample held back, and in it one by output.
+// Its name, and what gives the number. The results are one by sample held back, of the float model or of integers.
 struct Scoring {
   std::string name = {};
-  std::function<double(const Results& results)> of = {};
+  std::function<double(const Results& results, bool is_float)> of = {};
   bool is_share = true;  // as in Score
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <memory>
 #include <utility>
 
 #include "lib/base/counted.h"
@@ -31,15 +32,15 @@ constexpr size_t kFirstSamples = 4;
 // A drop of top-1 may need more samples held back to be proven than others: up to a half of all. How many rows a sample
 // has is known of a whole model.
 HoldBack hold_back_for(const PlannedModel& planned, size_t count, const CalibrationOptions& calibration,
-                       bool has_classes) {
+                       bool has_classes, bool has_scoring) {
   // Accuracy needs many. Samples that the two forms classify otherwise widen the interval, so that more than the fewest
   // are needed to prove a loss.
   constexpr size_t kMostJudging = 200;
   constexpr double kMoreForLoss = 3;
   HoldBack usual;
-  if (has_classes) usual.most = kMostJudging;
+  if (has_classes || has_scoring) usual.most = kMostJudging;
   const double drop = calibration.max_drop.value_or(1);
-  if (drop <= 0 || drop >= 1) return usual;
+  if (drop <= 0 || drop >= 1 || has_scoring) return usual;
   const bool has_rows = planned.plan.is_whole() && !has_classes;
   const double rows = has_rows ? quantise::rows_of_run(planned.plan.segments[0].part.model) : 1;
   const double proving = quantise::rows_needed(drop) * (has_classes ? kMoreForLoss : 1);
@@ -79,6 +80,40 @@ SampleTruth held_back_truth(const SampleTruth& truth, size_t count, const HoldBa
     if (is_held_back[i]) result.classes.push_back(truth.classes[i]);
   }
   return result;
+}
+
+// The samples that judge.
+struct Judging {
+  std::vector<SampleName> names;
+  CalibrationSamples samples;
+};
+
+Judging judging_of(const CalibrationData& data, const HoldBack& rule) {
+  const std::vector<bool> is_held_back = held_back(data.samples.size(), rule);
+  const bool is_any = std::count(is_held_back.begin(), is_held_back.end(), true) > 0;
+  Judging judging;
+  for (size_t i = 0; i < data.samples.size(); ++i) {
+    if (is_any && !is_held_back[i]) continue;
+    judging.names.push_back(data.names[i]);
+    judging.samples.push_back(data.samples[i]);
+  }
+  return judging;
+}
+
+// Of a model that NNAPI runs whole: its results become those of forward.
+void add_scoring(quantise::Options& options, const ResultScoring& scoring, const CalibrationSamples& judging,
+                 const LoadedModel& loaded, const PlannedModel& planned) {
+  const auto original = std::make_shared<const ExpectedResults>(expected_results(loaded, planned, judging));
+  const auto model = std::make_shared<const nnapi::Model>(planned.plan.segments[0].part.model);
+  const auto number = [scoring, original, model, interface = planned.interface](const quantise::Results& results,
+                                                                                bool is_float) {
+    std::vector<ForwardResult> named;
+    for (size_t i = 0; i < results.size(); ++i) {
+      named.push_back(with_nnapi_results(original->named.at(i), results[i], *model, interface));
+    }
+    return scoring.of(named, is_float ? "float" : "integers");
+  };
+  options.scoring = {scoring.name, number, scoring.is_share};
 }
 
 // Lets go of each sample once it is taken over.
@@ -303,6 +338,8 @@ QuantisedPlan quantise_split(PlannedModel& planned, Frontend& frontend, const Co
   check_names(planned.plan, quantising.keep_float);
   SplitSamples samples = run_segments(planned, frontend, options, std::move(given), rule, calibration);
   quantising.target.is_of_whole = false;
+  // A number of the whole model says nothing of a segment.
+  if (!calibration.sample_boxes.empty() || !calibration.metric_command.empty()) quantising.target.max_drop.reset();
   QuantisedPlan result;
   result.parts.is_whole = false;
   result.parts.calibration_samples = samples.count;
@@ -409,7 +446,7 @@ QuantisedPlan quantise_plan(PlannedModel& planned, Frontend& frontend, const Con
   check_can_quantise(planned, options);
   stages.begin("quantise");
   const QuantMode mode = options.quant == QuantMode::kAuto ? QuantMode::kNnapi : options.quant;
-  const quantise::Options quantising = options_of(options, calibration, mode);
+  quantise::Options quantising = options_of(options, calibration, mode);
   QuantisedPlan result;
   std::vector<TableModel> models;
   if (!calibration.table.empty()) {
@@ -428,14 +465,19 @@ QuantisedPlan quantise_plan(PlannedModel& planned, Frontend& frontend, const Con
     const SampleTruth truth = truth_of(calibration, data, class_names, frontend.loaded(), planned);
     check_preprocessing(calibration, data, truth, planned, frontend, diagnostics);
     const size_t count = samples.size();
-    const HoldBack rule = hold_back_for(planned, count, calibration, truth.has_classes());
+    const bool has_scoring = !calibration.sample_boxes.empty() || !calibration.metric_command.empty();
+    const HoldBack rule = hold_back_for(planned, count, calibration, truth.has_classes(), has_scoring);
+    const Judging judging = judging_of(data, rule);
+    const std::optional<ResultScoring> scoring = scoring_of(calibration, judging.names, judging.samples, class_names);
     if (planned.plan.is_whole()) {
+      if (scoring) add_scoring(quantising, *scoring, judging.samples, frontend.loaded(), planned);
       result.parts = quantise_whole(planned, std::move(samples), rule, truth, quantising, mode);
       for (const std::string& warning : result.parts.parts[0].report->warnings) diagnostics.warn(warning);
     } else {
       result = quantise_split(planned, frontend, options, std::move(samples), rule, calibration, quantising, mode,
                               diagnostics);
       result.truth = held_back_truth(truth, count, rule);
+      result.scoring = scoring;
     }
     result.parts.class_source = truth.source;
     result.parts.fed = fed;

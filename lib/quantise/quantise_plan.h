@@ -12,6 +12,7 @@
 #include "lib/quantise/calibration_table.h"
 #include "lib/quantise/expected_results.h"
 #include "lib/quantise/quantised_parts.h"
+#include "lib/quantise/result_scoring.h"
 #include "lib/quantise/sample_truth.h"
 #include "lib/types/calibration_options.h"
 #include "lib/types/options.h"
@@ -23,6 +24,7 @@ struct QuantisedPlan {
   quantise::QuantisedParts parts;
   ExpectedResults expected = {};              // of a partitioned model, on the samples held back
   SampleTruth truth = {};                     // of the same samples
+  std::optional<ResultScoring> scoring = {};  // of a partitioned model
   CalibrationOptions recorded = {};           // what the file says of the calibration
   std::vector<TableModel> models = {};
   CalibrationSamples first_samples = {};  // of the data, for the samples by which the file checks a device

@@ -115,10 +115,20 @@ void add_calibration_options(CLI::App& app, CalibrationOptions& calibration) {
       ->check(not_empty())
       ->type_name("FILE")
       ->group(kQuantiseGroup);
+  auto* boxes = app.add_option("--sample-boxes", calibration.sample_boxes,
+                               "the boxes in each picture, in COCO's JSON, to print a detector's mAP at an IoU of 0.5");
+  boxes->check(not_empty())->type_name("FILE")->group(kQuantiseGroup);
+  app.add_option("--metric", calibration.metric_command,
+                 "a program that judges results: run with the path of a folder with NAME/sample_K.npy, it prints a\n"
+                 "number, larger is better")
+      ->check(not_empty())
+      ->type_name("COMMAND")
+      ->excludes(boxes)
+      ->group(kQuantiseGroup);
   app.add_option("--max-drop", calibration.max_drop,
                  "leave operations float, those that cost most first, until at most this share of accuracy is lost on\n"
-                 "samples held back: 0.01 or 1%; without classes of samples, this share of results has another top-1\n"
-                 "than float")
+                 "samples held back: 0.01 or 1%; with --sample-boxes of mAP, with --metric of float's number; without\n"
+                 "these and classes of samples, this share of results has another top-1 than float")
       ->transform(CLI::Validator(as_share, ""))
       ->check(finite_number())
       ->check(CLI::Range(0.0, 1.0).description(""))
@@ -357,6 +367,7 @@ FilesInUse files_of(const ConvertArguments& arguments) {
   }
   files.read.push_back({"--labels", arguments.labels});
   files.read.push_back({"--sample-labels", calibration.sample_labels});
+  files.read.push_back({"--sample-boxes", calibration.sample_boxes});
   for (const std::string& path : arguments.torch_libraries) files.read.push_back({"--torch-library", path});
   files.written.push_back({"--litert", arguments.litert});
   files.written.push_back({"--emit-cpu", arguments.options.emit_cpu});

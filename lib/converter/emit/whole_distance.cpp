@@ -1,6 +1,7 @@
 #include "lib/converter/emit/whole_distance.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/InferenceMode.h>
 #include <fmt/format.h>
 #include <torch/csrc/jit/serialization/import.h>
 
@@ -46,34 +47,58 @@ struct WholeDistance {
   // Nothing where a result has another size than the original's.
   std::optional<quantise::Distance> distance = {};
   std::optional<quantise::Accuracy> accuracy = {};
+  std::optional<quantise::Score> score = {};
   std::vector<std::string> warnings = {};  // of slices of the results that lost their values
 };
 
-WholeDistance whole_distance(const Conversion& conversion, const ExpectedResults& expected, const SampleTruth& truth) {
+// Runs the written module on the samples.
+std::vector<c10::IValue> module_results(const Conversion& conversion, const ExpectedResults& expected) {
   load_host_library();
   torch::jit::Module module = loaded_again(conversion);
-  quantise::Results floats, found;
-  for (size_t i = 0; i < expected.inputs.size(); ++i) {
-    std::vector<at::Tensor> results;
+  const c10::InferenceMode guard;
+  std::vector<c10::IValue> values;
+  for (const InputTuple& inputs : expected.inputs) {
     try {
-      results = float_results(module, expected.inputs[i]);
+      values.push_back(module.forward(inputs));
     } catch (const std::exception& error) {
       throw ConvertError(
           ExitCode::kVerificationFailed,
           fmt::format("calibration: the quantised model doesn't run on the host's NNAPI: {}", torch_reason(error)));
     }
-    if (!same_sizes(results, expected.results[i]) || !same_sizes(results, expected.results[0])) return {};
+  }
+  return values;
+}
+
+std::optional<quantise::Score> score_of_module(const QuantisedPlan& quantised, const std::vector<c10::IValue>& values) {
+  if (!quantised.scoring) return std::nullopt;
+  std::vector<ForwardResult> named;
+  for (const c10::IValue& value : values) named.push_back(named_results(value));
+  const ResultScoring& scoring = *quantised.scoring;
+  return quantise::Score{scoring.name, scoring.of(quantised.expected.named, "float"), scoring.of(named, "integers"),
+                         scoring.is_share};
+}
+
+WholeDistance whole_distance(const Conversion& conversion, const QuantisedPlan& quantised) {
+  const ExpectedResults& expected = quantised.expected;
+  const SampleTruth& truth = quantised.truth;
+  const std::vector<c10::IValue> values = module_results(conversion, expected);
+  WholeDistance whole;
+  whole.score = score_of_module(quantised, values);
+  quantise::Results floats, found;
+  for (size_t i = 0; i < expected.inputs.size(); ++i) {
+    const std::vector<at::Tensor> results = float_results(values[i]);
+    if (!same_sizes(results, expected.results[i]) || !same_sizes(results, expected.results[0])) return whole;
     floats.push_back(bytes_of(expected.results[i]));
     found.push_back(bytes_of(results));
   }
-  if (found.empty() || found[0].empty()) return {};
+  if (found.empty() || found[0].empty()) return whole;
   const nnapi::Model model = model_of_results(expected.results[0]);
-  std::optional<quantise::Accuracy> accuracy;
-  if (truth.has_classes()) accuracy = quantise::accuracy(model, truth.output, truth.classes, floats, found);
-  return {quantise::distance(model, floats, found), accuracy,
-          quantise::warnings_of_slices({model, floats, found}, [](const quantise::Cut&) -> std::string {
-            return "--min-snr leaves the operations float that cost most, and --keep-float those that it names";
-          })};
+  if (truth.has_classes()) whole.accuracy = quantise::accuracy(model, truth.output, truth.classes, floats, found);
+  whole.distance = quantise::distance(model, floats, found);
+  whole.warnings = quantise::warnings_of_slices({model, floats, found}, [](const quantise::Cut&) -> std::string {
+    return "--min-snr leaves the operations float that cost most, and --keep-float those that it names";
+  });
+  return whole;
 }
 
 void check_loss(double drop, const quantise::Accuracy& accuracy, size_t held_back) {
@@ -87,10 +112,18 @@ void check_loss(double drop, const quantise::Accuracy& accuracy, size_t held_bac
           100 * drop, to_text(accuracy)));
 }
 
+void check_score(double drop, const quantise::Score& score) {
+  if (quantise::holds({drop}, {{}, {}, score})) return;
+  throw ConvertError(
+      ExitCode::kNotConvertible,
+      fmt::format("--max-drop {:g}%: {}: ask for less, or use --min-snr or --keep-float", 100 * drop, to_text(score)));
+}
+
 // Of a partitioned model: segments that each keep to a drop don't prove that the model does.
 void check_drop(const QuantisedPlan& quantised) {
   const std::optional<double>& drop = quantised.recorded.max_drop;
   if (!drop) return;
+  if (quantised.parts.score) return check_score(*drop, *quantised.parts.score);
   const std::optional<quantise::Distance>& distance = quantised.parts.distance;
   if (!distance) {
     throw ConvertError(ExitCode::kNotConvertible,
@@ -116,9 +149,10 @@ void check_drop(const QuantisedPlan& quantised) {
 void measure_whole(const Conversion& conversion, QuantisedPlan& quantised, Diagnostics& diagnostics) {
   constexpr double kFar = 10;
   if (!quantised.expected.inputs.empty()) {
-    const WholeDistance whole = whole_distance(conversion, quantised.expected, quantised.truth);
+    const WholeDistance whole = whole_distance(conversion, quantised);
     quantised.parts.distance = whole.distance;
     quantised.parts.accuracy = whole.accuracy;
+    quantised.parts.score = whole.score;
     check_drop(quantised);
     for (const std::string& warning : whole.warnings) diagnostics.warn(warning);
   }

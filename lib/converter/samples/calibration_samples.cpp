@@ -321,9 +321,10 @@ CalibrationData read_calibration(const CalibrationOptions& options, const Module
   } else if (source == kBundled) {
     take_bundled(loaded, samples);
   } else if (is_pictures) {
-    const auto add = [&](const at::Tensor& tensor, const calibration::ListedPicture& picture, size_t number) {
-      samples.add({tensor}, picture.path);
-      result.names.push_back({number, picture.name, picture.path, picture.label});
+    const auto add = [&](const PictureSample& sample) {
+      const calibration::ListedPicture& picture = sample.picture;
+      samples.add({sample.tensor}, picture.path);
+      result.names.push_back({sample.number, picture.name, picture.path, picture.label, sample.width, sample.height});
     };
     result.pictures = read_pictures(options, interface, diagnostics, add);
     result.found = result.pictures.size();

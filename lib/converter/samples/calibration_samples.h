@@ -4,6 +4,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct SampleName {
   std::string name = {};           // of a picture: its path as the source has it
   std::string path = {};           // of a picture
   std::string label = {};          // of a picture in a list with labels
+  uint32_t width = 0, height = 0;  // of a picture, before it became a sample
 };
 
 struct CalibrationData {

@@ -134,7 +134,8 @@ std::vector<calibration::ListedPicture> read_pictures(const CalibrationOptions& 
       if (++bad == 1) first_problem = error.what();
       continue;
     }
-    add(to_input(sized(*picture, size, how, listed.path), interface.inputs[0].type), listed, used[i]);
+    const at::Tensor tensor = to_input(sized(*picture, size, how, listed.path), interface.inputs[0].type);
+    add({tensor, listed, used[i], static_cast<uint32_t>(picture->width), static_cast<uint32_t>(picture->height)});
     if (options.on_progress) options.on_progress("read", i + 1, used.size());
   }
   if (bad == used.size())

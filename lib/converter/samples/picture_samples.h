@@ -4,6 +4,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -14,9 +15,14 @@
 
 namespace nnapi_convert {
 
-// `number` counts the pictures of the source, also those that are not used.
-using AddPicture =
-    std::function<void(const at::Tensor& tensor, const calibration::ListedPicture& picture, size_t number)>;
+struct PictureSample {
+  const at::Tensor& tensor;
+  const calibration::ListedPicture& picture;
+  size_t number = 0;               // among the pictures of the source, also those that are not used
+  uint32_t width = 0, height = 0;  // of the picture
+};
+
+using AddPicture = std::function<void(const PictureSample& sample)>;
 
 // Calls `add` with each picture of the source that is used, and returns all that it has. Reads on where single pictures
 // can't be read, with a warning. Throws ConvertError: kBadFile where none can be read, or the model takes no pictures;
