@@ -262,7 +262,7 @@ class MaxDrop(ColouredTest):
             lost = of_float - right(load(self.folder / "out.pt")).mean()
             held += lost <= 0.05
         self.assertGreaterEqual(held, 19)
-        self.assertGreater(needed, 10, "all operations in integers must lose more")
+        self.assertGreater(needed, 2, "all operations in integers must lose more in some")
 
 
 if __name__ == "__main__":
