@@ -201,7 +201,7 @@ std::string problem_of_classes(const Classifier& classifier, const Shown& shown,
       "calibration: the float model gets no more of {} pictures right than by chance: --mean, --std, --pixel-max, the "
       "order of colours or the classes may be wrong",
       shown.pictures.size());
-  const bool is_clear = better && best.lowest > found.highest;
+  const bool is_clear = better && best.lowest > std::max(found.highest, 2 * chance);
   return is_clear ? fmt::format("{}; with {} it gets {:.0f} to {:.0f} % right", seen, normalisation_text(*better),
                                 100 * best.lowest, 100 * best.highest)
                   : seen;

@@ -20,7 +20,7 @@ namespace nnapi_convert {
 //   of what is given, and that is more than 0.05; without such a choice more than 0.5 is warned of.
 // - A classifier that gets no more pictures right than by chance, where their classes are known. Another choice is
 // named
-//   where it is right on clearly more of them (Wilson's intervals apart).
+//   where it is right on clearly more of them (Wilson's intervals apart, and the lower bound above twice chance).
 // Does nothing for samples that are no pictures, and for bytes, which the model normalises itself.
 void check_preprocessing(const CalibrationOptions& calibration, const CalibrationData& data, const SampleTruth& truth,
                          const PlannedModel& planned, Frontend& frontend, Diagnostics& diagnostics);

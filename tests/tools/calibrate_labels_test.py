@@ -213,12 +213,12 @@ class Accuracy(ColouredTest):
 
 
 class Fragile(nn.Module):
-    """Channels differ 200 times in size, so that one scale for each tensor costs accuracy."""
+    """Channels differ 10,000 times in size, so that one scale for each tensor costs accuracy."""
 
     def __init__(self, net):
         super().__init__()
         self.net = net
-        self.factor = nn.Parameter(torch.logspace(0, 2.3, 16).view(1, 16, 1, 1))
+        self.factor = nn.Parameter(torch.logspace(0, 4, 16).view(1, 16, 1, 1))
         self.spread = nn.Conv2d(16, 16, 1, groups=16, bias=False)
         nn.init.ones_(self.spread.weight)
 
@@ -248,7 +248,7 @@ class MaxDrop(ColouredTest):
 
     def test_holds_on_others_in_19_of_20_seeds(self):
         """The samples that judge here had no part in the choice."""
-        pixels, classes = coloured_pictures(3000, seed=1000)
+        pixels, classes = coloured_pictures(2000, seed=1000)
         inputs = normalised(pixels, *IMAGENET)
 
         def right(model):

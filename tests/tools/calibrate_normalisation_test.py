@@ -61,7 +61,7 @@ class Normalisation(ColouredTest):
         with torch.no_grad():
             traced = torch.jit.trace(ColouredTest.trained, torch.rand(1, 3, 24, 24))
         torch.jit.freeze(traced.eval()).save(str(self.model))  # folds them
-        text = self.warning(TEXTS[3], "--labels", self.labels)
+        text = self.warning(TEXTS[1], "--labels", self.labels)
         self.assertIn("the float model gets no more of 32 pictures right than by chance", text)
         self.assertIn(f"; with {TEXTS[0]} it gets ", text)
         self.assertEqual("", self.warning(TEXTS[0], "--labels", self.labels))
