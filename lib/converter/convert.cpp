@@ -16,6 +16,7 @@
 #include "lib/converter/plan/split.h"
 #include "lib/converter/plan/whole.h"
 #include "lib/quantise/half_range_step.h"
+#include "lib/quantise/int8_weights_step.h"
 #include "lib/quantise/quantise_plan.h"
 #include "lib/quantise/recorded_calibration.h"
 #include "lib/serialize/float16_weights.h"
@@ -50,7 +51,7 @@ ConvertOptions planning_options(ConvertOptions options, const CalibrationOptions
   return options;
 }
 
-void round_weights(PlannedModel& planned, Diagnostics& diagnostics) {
+void store_as_float16(PlannedModel& planned, bool after_int8, Diagnostics& diagnostics) {
   Float16Weights weights;
   for (PlannedSegment& segment : planned.plan.segments) {
     const Float16Weights more = store_weights_as_float16(segment.part.model);
@@ -60,9 +61,21 @@ void round_weights(PlannedModel& planned, Diagnostics& diagnostics) {
   if (weights.kept > 0) {
     diagnostics.warn(fmt::format("--fp16-weights: {} of {} weights stay float32: float16 has no numbers of their size",
                                  weights.kept, weights.kept + weights.rounded));
-  } else if (weights.rounded == 0) {
+  } else if (weights.rounded == 0 && !after_int8) {
     diagnostics.warn("--fp16-weights: no weight of NNAPI's part is float32 and large enough");
   }
+}
+
+// Stores weights in less than float32, as options ask for: as int8 where that is exact enough, the rest as float16.
+std::optional<StoredWeights> round_weights(PlannedModel& planned, Frontend& frontend, const ConvertOptions& options,
+                                           const CalibrationSamples& given, Diagnostics& diagnostics, Stages& stages) {
+  std::optional<StoredWeights> stored;
+  if (options.int8_weights) {
+    stages.begin("int8-weights");
+    stored = store_weights_as_int8(planned, frontend, options, given, diagnostics);
+  }
+  if (options.fp16_weights) store_as_float16(planned, stored && stored->int8_count() > 0, diagnostics);
+  return stored;
 }
 
 }  // namespace
@@ -93,9 +106,11 @@ Conversion convert(Frontend& frontend, const ConvertOptions& options, const Cali
   // A model that data quantised is not planned anew.
   const bool may_split = may_part(options.fallback) && !quantised;
   emitted.relax_fp16 = fit_into_half_range(planned, frontend, planning, given.tensors, may_split, diagnostics);
-  if (options.fp16_weights) round_weights(planned, diagnostics);
+  const std::optional<StoredWeights> stored =
+      round_weights(planned, frontend, options, given.tensors, diagnostics, stages);
   // Serialize and emit.
   Conversion conversion = emit(planned, frontend, emitted, given, diagnostics, stages);
+  conversion.stored_weights = stored;
   if (!quantised) return conversion;
   measure_whole(conversion, *quantised, diagnostics);
   // A table of scales has its own.
@@ -115,7 +130,6 @@ PlannedMethod plan_method(const std::string& name, LoadedModel loaded, const Con
     const ConvertOptions bound = bind_arguments(loaded, options);
     PlannedMethod method{name, Frontend(std::move(loaded), bound), bound, {}};
     method.planned = make_plan(method.frontend, bound, own, stages);
-    if (options.fp16_weights) round_weights(method.planned, own);
     method.diagnostics = std::move(own);
     return method;
   } catch (const ConvertError& error) {
@@ -158,6 +172,8 @@ MethodsConversion convert_methods(const LoadedModel& loaded, const std::vector<s
   for (PlannedMethod& method : planned) {
     method.options.relax_fp16 =
         fit_into_half_range(method.planned, method.frontend, method.options, {}, false, method.diagnostics);
+    method.stored_weights =
+        round_weights(method.planned, method.frontend, method.options, {}, method.diagnostics, stages);
   }
   return emit_methods(std::move(planned), loaded.module, diagnostics, stages);
 }

@@ -1,4 +1,4 @@
-// Defines versions 2 to 4 of the model buffer, which the shim (lib/shim) reads. schemas/nnapi_buffer.md has an
+// Defines versions 2, 3, 4 and 6 of the model buffer, which the shim (lib/shim) reads. schemas/nnapi_buffer.md has an
 // example.
 //
 // The buffer consists of 32-bit little-endian words; a 64-bit number takes two words, the low one first. Never change
@@ -11,8 +11,15 @@
 namespace nnapi_convert::buffer_format_v2 {
 
 constexpr int32_t kVersion = 2;
-constexpr int32_t kFloat16Version = 3;      // version 2 with values of the source kFloat16Weight
-constexpr int32_t kSamplesVersion = 4;      // version 3 with samples at its end (buffer_samples.h)
+constexpr int32_t kFloat16Version = 3;  // version 2 with values of the source kFloat16Weight
+constexpr int32_t kSamplesVersion = 4;  // version 3 with samples at its end (buffer_samples.h)
+constexpr int32_t kInt8Version = 6;     // version 4, maybe of 0 samples, with values of the source kInt8Weight
+
+// Returns whether a buffer of this version is one of this page's: version 5 is a package (package_format.h).
+constexpr bool is_buffer_version(int32_t version) {
+  return (version >= kVersion && version <= kSamplesVersion) || version == kInt8Version;
+}
+
 constexpr uint32_t kMaxCount = 1u << 24;    // every count is below this
 constexpr uint32_t kMaxRank = 8;            // of an argument and of an operand
 constexpr size_t kWeightAlignment = 64;     // bytes; of each weight within the weights
@@ -47,7 +54,7 @@ constexpr uint32_t kRelaxFp16 = 1;  // in the word of flags; no other bit has a 
 //   each
 //                operation (offsets of its name and of its source line); then the bytes, NUL-terminated UTF-8, padded
 //                with zeros to a whole word. Offset 0 is the empty string.
-//   samples      only in version 4: lib/format/buffer_samples.h
+//   samples      from version 4 on: lib/format/buffer_samples.h
 constexpr size_t kExpressionWords = 3;  // kind, a, b
 constexpr size_t kPatchWords = 2;       // position of the word in the buffer, number of the expression
 
@@ -83,6 +90,10 @@ enum class ValueSource : int32_t {
   // From version 3 on: a range of the weights with float16 numbers, the value of a TENSOR_FLOAT32. The offset is as of
   // kWeight, the length that of the float16 numbers.
   kFloat16Weight = 4,
+  // From version 6 on: a range of the weights with int8 numbers, the value of a TENSOR_FLOAT32. The operand has a
+  // channel axis, and a scale for each of the axis's elements: a number is the integer times its channel's scale. No
+  // other TENSOR_FLOAT32 has a channel axis. The offset is as of kWeight.
+  kInt8Weight = 5,
 };
 
 // The order of axes of NNAPI's tensor, compared with the caller's.

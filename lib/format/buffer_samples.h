@@ -1,6 +1,6 @@
-// Defines the samples at the end of a model buffer of version 4: inputs, and the outputs that TorchScript gave for
-// them. The shim runs them on a device before it trusts the device. The generator of inputs is here, too, as the
-// converter and the shim have to make the same numbers.
+// Defines the samples at the end of a model buffer of version 4 and later: inputs, and the outputs that TorchScript
+// gave for them. The shim runs them on a device before it trusts the device. The generator of inputs is here, too, as
+// the converter and the shim have to make the same numbers.
 //
 // Never change a constant or the generator: apps on phones would not change with it.
 #pragma once
@@ -13,7 +13,7 @@ namespace nnapi_convert::buffer_samples {
 constexpr uint32_t kMaxSamples = 4;
 constexpr uint64_t kMostInputBytes = uint64_t{1} << 26;  // of an input that is made: a reader refuses larger ones
 
-// The section: the number of samples (1 to kMaxSamples), then each sample:
+// The section: the number of samples (1 to kMaxSamples; from version 6 on maybe 0), then each sample:
 //   words     of this sample, this word included
 //   sizes     of all arguments of forward, in PyTorch's order; their ranks are those of the section of arguments
 //   inputs    of each input of the main model: an InputKind, then

@@ -1,4 +1,4 @@
-// Defines version 5 of the model buffer: a package. It holds several buffers of versions 2 to 4 that compute the same
+// Defines version 5 of the model buffer: a package. It holds several buffers of other versions that compute the same
 // network, each for other phones, and one blob of weights that they share. schemas/nnapi_buffer.md has the page.
 //
 // Never change a constant here, as apps on phones would not change with it.

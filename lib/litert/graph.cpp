@@ -10,6 +10,7 @@
 #include "lib/format/operation_table.h"
 #include "lib/litert/names.h"
 #include "lib/litert/versions.h"
+#include "lib/nnapi/stored_form.h"
 
 namespace nnapi_convert::litert {
 namespace {
@@ -114,11 +115,12 @@ TensorId Graph::constant_of(const nnapi::Operand& operand) {
   if (const nnapi::Constant* value = operand.constant()) {
     const bool shifts = operand.type == OperandCode::TENSOR_QUANT8_ASYMM && !options_.keeps_uint8;
     tensor.buffer = buffers_.add({*value}, shifts);
-    if (value->type() != nnapi::DataType::kFloat16) return add(std::move(tensor));
-    tensor.type = TensorType::FLOAT16;
-    const TensorId half = add(std::move(tensor));
-    const TensorId result = floats_like(half);
-    emit(Builtin::DEQUANTIZE, {half}, {result}, Options::DEQUANTIZE);
+    const bool is_half = value->type() == nnapi::DataType::kFloat16;
+    if (!is_half && !nnapi::is_stored_as_int8(operand)) return add(std::move(tensor));
+    tensor.type = is_half ? TensorType::FLOAT16 : TensorType::INT8;
+    const TensorId stored = add(std::move(tensor));
+    const TensorId result = floats_like(stored);
+    emit(Builtin::DEQUANTIZE, {stored}, {result}, Options::DEQUANTIZE);
     return result;
   }
   if (const Dims* values = operand.ints()) {

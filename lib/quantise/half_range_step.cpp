@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,57 +14,15 @@
 #include "lib/quantise/check_inputs.h"
 #include "lib/quantise/half_range.h"
 #include "lib/quantise/segment_samples.h"
+#include "lib/quantise/trial_samples.h"
 #include "lib/types/stages.h"
 
 namespace nnapi_convert {
 namespace {
 
-constexpr uint32_t kSeededSamples = 4;
+constexpr size_t kSeededSamples = 4;
 constexpr size_t kMostSamples = 32;
 constexpr size_t kMostSplits = 4;  // each finds more operations that have to keep float32
-
-std::vector<InputTuple> real_samples(const LoadedModel& loaded, const CalibrationSamples& given, size_t inputs) {
-  std::vector<InputTuple> real;
-  for (const std::vector<at::Tensor>& sample : given) real.emplace_back(sample.begin(), sample.end());
-  if (real.empty()) real = loaded.bundled_inputs;
-  const auto is_other = [&](const InputTuple& sample) {
-    return sample.size() != inputs ||
-           !std::all_of(sample.begin(), sample.end(), [](const c10::IValue& value) { return value.isTensor(); });
-  };
-  real.erase(std::remove_if(real.begin(), real.end(), is_other), real.end());
-  if (real.size() > kMostSamples) real.resize(kMostSamples);
-  return real;
-}
-
-// Samples as callers of forward have them, and as NNAPI's model takes them.
-struct WholeSamples {
-  CalibrationSamples callers;
-  std::vector<quantise::KeptSample> physical;
-};
-
-WholeSamples make_samples(const NnapiPart& part, Frontend& frontend, const CalibrationSamples& given) {
-  std::vector<std::string> names;
-  std::vector<TensorType> types;
-  for (const InterfaceInput& input : part.interface.inputs) {
-    names.push_back(input.name);
-    types.push_back(input.original);
-    types.back().dims = input.type.dims;
-  }
-  const IndexRanges ranges = frontend.index_ranges(names, types);
-  const std::vector<InputTuple> real = real_samples(frontend.loaded(), given, names.size());
-  const auto count = real.empty() ? kSeededSamples : static_cast<uint32_t>(real.size());
-  WholeSamples samples;
-  for (uint32_t number = 0; number < count; ++number) {
-    CheckInputs inputs(part, ranges, false);
-    inputs.make(number, real.empty() ? nullptr : &real[number], std::numeric_limits<size_t>::max());
-    quantise::Sample sample;
-    for (const at::Tensor& caller : inputs.callers()) sample.shapes.push_back(caller.sizes().vec());
-    sample.inputs = inputs.physical();
-    samples.physical.emplace_back(sample);
-    samples.callers.push_back(inputs.callers());
-  }
-  return samples;
-}
 
 CalibrationSamples tensors_of(const std::vector<InputTuple>& tuples) {
   CalibrationSamples samples;
@@ -106,7 +63,10 @@ class HalfRangeStep {
  private:
   bool fit_whole(const CalibrationSamples& given) {
     NnapiPart& part = planned_.plan.segments[0].part;
-    const WholeSamples samples = make_samples(part, frontend_, given);
+    const std::vector<InputTuple> real =
+        real_samples(frontend_.loaded(), given, part.interface.inputs.size(), kMostSamples);
+    const TrialSamples samples =
+        trial_samples(part, ranges_of_arguments(frontend_, part.interface), real, kSeededSamples);
     quantise::HalfRange fitted = fit_part(part, samples.physical);
     const bool is_divisible = may_split_ && all_fixed_sizes(planned_.interface);
     if (!fitted.beyond.empty() && is_divisible && split_whole(fitted, samples.callers)) return true;
@@ -158,7 +118,7 @@ class HalfRangeStep {
 
   bool fit_split(const CalibrationSamples& given) {
     const CalibrationSamples samples =
-        tensors_of(real_samples(frontend_.loaded(), given, planned_.interface.inputs.size()));
+        tensors_of(real_samples(frontend_.loaded(), given, planned_.interface.inputs.size(), kMostSamples));
     const bool keeps_state = !planned_.model.graph->inputs()[0]->uses().empty();
     if (samples.empty() || keeps_state) {
       throw NoSample(keeps_state ? "the model keeps state and runs in parts"

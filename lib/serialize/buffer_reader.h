@@ -13,7 +13,7 @@ struct BufferOperand {
   float scale;
   int32_t zero_point;
   int32_t channel_axis = -1;               // -1: no scales per channel
-  std::vector<float> channel_scales = {};  // only in version 2
+  std::vector<float> channel_scales = {};  // from version 2 on; of a float operand: of its int8 weights
 };
 
 struct BufferValue {
@@ -31,7 +31,7 @@ struct BufferOperation {
   std::vector<int32_t> outputs;
 };
 
-// A sample of version 4, without its elements.
+// A sample of version 4 or 6, without its elements.
 struct BufferSampleSummary {
   std::vector<int32_t> sizes;  // of all arguments, one after the other
   size_t words = 0;
@@ -44,12 +44,12 @@ struct BufferModel {
   std::vector<int32_t> inputs;
   std::vector<int32_t> outputs;
   std::vector<BufferModel> subgraphs;  // only in the main model of version 2: all subgraphs, numbered from 1 on
-  std::vector<BufferSampleSummary> samples = {};  // only in the main model of version 4
+  std::vector<BufferSampleSummary> samples = {};  // only in the main model, from version 4 on
 };
 
 // Reads version 1. Throws ConvertError (kBadFile) with the word's position, the value found and the value needed.
 BufferModel read_buffer(const int32_t* words, size_t count);
-// Reads versions 2 to 4 without the bytes of values. Throws as read_buffer() does.
+// Reads versions 2, 3, 4 and 6 without the bytes of values. Throws as read_buffer() does.
 BufferModel read_shim_buffer(const int32_t* words, size_t count);
 
 }  // namespace nnapi_convert

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "lib/base/error.h"
 #include "lib/format/buffer_format.h"
+#include "lib/nnapi/stored_form.h"
 #include "lib/serialize/buffer_words.h"
 
 namespace nnapi_convert {
@@ -110,8 +112,9 @@ class BufferWriter {
     if (is_numbered(operand)) {
       put(static_cast<int32_t>(result_.buffers.size()));
       put(0);
-      put(byte_length(*operand.constant()));
+      put(byte_length(operand));
       result_.buffers.push_back(*operand.constant());
+      result_.scales.push_back(nnapi::is_stored_as_int8(operand) ? operand.channels : nullptr);
     } else if (operand.constant() != nullptr) {
       put_bytes(operand.constant()->bytes());
     } else if (operand.ints() != nullptr) {
@@ -124,10 +127,11 @@ class BufferWriter {
     }
   }
 
-  // The length that the loader sees: the module hands it float32 where the archive has float16.
-  static int32_t byte_length(const nnapi::Constant& constant) {
-    const bool is_float16 = constant.type() == nnapi::DataType::kFloat16;
-    const size_t bytes = is_float16 ? 2 * constant.byte_count() : constant.byte_count();
+  // The length that the loader sees: the module hands it float32 where the archive has float16 or int8.
+  static int32_t byte_length(const nnapi::Operand& operand) {
+    const nnapi::Constant& constant = *operand.constant();
+    const bool is_float = operand.type == OperandCode::TENSOR_FLOAT32;
+    const size_t bytes = is_float ? sizeof(float) * constant.element_count() : constant.byte_count();
     if (bytes <= INT32_MAX) return static_cast<int32_t>(bytes);
     throw ConvertError(ExitCode::kNotConvertible,
                        fmt::format("a weight has {} bytes, and the stock loader takes {} at most", bytes, INT32_MAX));
@@ -145,6 +149,10 @@ class BufferWriter {
 };
 
 }  // namespace
+
+bool SerializedModel::has_int8() const {
+  return std::any_of(scales.begin(), scales.end(), [](const auto& each) { return each != nullptr; });
+}
 
 SerializedModel write_buffer(const nnapi::Model& model) {
   return BufferWriter(model).write();

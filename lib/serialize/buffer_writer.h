@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,10 @@ struct SerializedModel {
   std::vector<int32_t> words;
   std::vector<WordPatch> patches;        // in ascending order of words
   std::vector<nnapi::Constant> buffers;  // the numbered buffers, not evaluated yet
+  // Of each buffer: the scales of a float32 weight that is stored as int8; null for others.
+  std::vector<std::shared_ptr<const nnapi::ChannelScales>> scales = {};
+
+  bool has_int8() const;
 };
 
 // The model has to be valid. Throws ConvertError (kNotConvertible) for a model past the format's limits.

@@ -1,5 +1,5 @@
-// Reads the operations of a buffer of versions 2 to 4 to show them. Only the shim, which reads the whole buffer, checks
-// that the buffer can run.
+// Reads the operations of a buffer of versions 2, 3, 4 and 6 to show them. Only the shim, which reads the whole buffer,
+// checks that the buffer can run.
 #include <fmt/format.h>
 
 #include "lib/format/buffer_format_v2.h"
@@ -19,8 +19,8 @@ class ShimBufferReader : private WordCursor {
   BufferModel read() {
     const int32_t* header = take(format::kHeaderWords, "header");
     const int32_t version = header[format::kVersionWord];
-    if (version < format::kVersion || version > format::kSamplesVersion) {
-      fail(fmt::format("version {} found, {} to {} needed", version, format::kVersion, format::kSamplesVersion));
+    if (!format::is_buffer_version(version)) {
+      fail(fmt::format("version {} found, {} to {} needed", version, format::kVersion, format::kInt8Version));
     }
     if (static_cast<uint32_t>(header[format::kWordCount]) != count()) {
       fail(fmt::format("{} words found, {} needed", count(), static_cast<uint32_t>(header[format::kWordCount])));
@@ -36,7 +36,7 @@ class ShimBufferReader : private WordCursor {
     if (models == 0) fail("0 models found, 1 needed");
     BufferModel main = read_model();
     for (size_t i = 1; i < models; ++i) main.subgraphs.push_back(read_model());
-    if (version == format::kSamplesVersion) {
+    if (version >= format::kSamplesVersion) {
       skip_texts(main, static_cast<uint32_t>(header[format::kTextBytes]));
       read_samples(main);
     }

@@ -15,6 +15,7 @@
 #include "lib/format/buffer_format_v2.h"
 #include "lib/format/buffer_samples.h"
 #include "lib/format/operation_table.h"
+#include "lib/nnapi/stored_form.h"
 #include "lib/serialize/buffer_words.h"
 #include "lib/serialize/rounded_up.h"
 
@@ -146,9 +147,10 @@ class ShimBufferWriter {
 
   void write_header(size_t body_words) {
     std::vector<int32_t> header(format::kHeaderWords, 0);
-    header[format::kVersionWord] = !request_.samples.empty() ? format::kSamplesVersion
-                                   : has_float16_            ? format::kFloat16Version
-                                                             : format::kVersion;
+    header[format::kVersionWord] = has_int8_                   ? format::kInt8Version
+                                   : !request_.samples.empty() ? format::kSamplesVersion
+                                   : has_float16_              ? format::kFloat16Version
+                                                               : format::kVersion;
     header[format::kWordCount] = count(format::kHeaderWords + body_words, "words");
     header[format::kFeatureLevel] = request_.feature_level;
     header[format::kPreference] = static_cast<int32_t>(request_.preference);
@@ -227,6 +229,11 @@ class ShimBufferWriter {
     return operand.constant() != nullptr && operand.constant()->byte_count() > kMaxImmediateBytes;
   }
 
+  static format::ValueSource source_of_weight(const nnapi::Operand& operand) {
+    if (operand.constant()->type() == nnapi::DataType::kFloat16) return format::ValueSource::kFloat16Weight;
+    return nnapi::is_stored_as_int8(operand) ? format::ValueSource::kInt8Weight : format::ValueSource::kWeight;
+  }
+
   static bool has_bytes(const nnapi::Operand& operand) {
     return !operand.is_omitted() && operand.subgraph() == nullptr;
   }
@@ -247,9 +254,9 @@ class ShimBufferWriter {
       source = format::ValueSource::kModel;
       offset = number_of(**subgraph);
     } else if (is_weight(operand)) {
-      const bool is_float16 = operand.constant()->type() == nnapi::DataType::kFloat16;
-      has_float16_ = has_float16_ || is_float16;
-      source = is_float16 ? format::ValueSource::kFloat16Weight : format::ValueSource::kWeight;
+      source = source_of_weight(operand);
+      has_float16_ = has_float16_ || source == format::ValueSource::kFloat16Weight;
+      has_int8_ = has_int8_ || source == format::ValueSource::kInt8Weight;
       const size_t number = place_weight(*operand.constant());
       offset = result_.weights[number].offset;
       result_.weight_words.push_back({words_.size() + kWordsBeforeOffset, number});
@@ -314,7 +321,7 @@ class ShimBufferWriter {
 
   void write_samples() {
     result_.samples = request_.samples.size();
-    if (request_.samples.empty()) return;
+    if (request_.samples.empty() && !has_int8_) return;
     put(static_cast<int32_t>(request_.samples.size()));
     for (const BufferSample& sample : request_.samples) {
       put(count(word_count(sample), "words of a sample"));
@@ -346,7 +353,7 @@ class ShimBufferWriter {
   std::vector<const nnapi::Model*> models_;         // the main model and its subgraphs, by number
   std::vector<int32_t> words_;                      // the section that is being written
   std::vector<std::pair<size_t, size_t>> patches_;  // word of the models, number of the expression
-  bool has_float16_ = false;
+  bool has_float16_ = false, has_int8_ = false;
   Expressions expressions_;
   Texts texts_;
   ShimBuffer result_;

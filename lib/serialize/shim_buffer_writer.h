@@ -19,7 +19,7 @@ struct ShimBufferRequest {
   PreferenceCode preference = PreferenceCode::SUSTAINED_SPEED;
   bool relax_fp16 = false;
   bool keeps_names = true;                 // keeps names and source lines, which only messages show
-  std::vector<BufferSample> samples = {};  // with samples, the buffer has version 4
+  std::vector<BufferSample> samples = {};  // with samples, the buffer has version 4 or 6
 };
 
 struct PlacedWeight {

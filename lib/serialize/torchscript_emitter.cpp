@@ -17,6 +17,23 @@ void set_flexible_attributes(torch::jit::Module& module, const SerializedModel& 
   for (size_t i = 0; i < inputs; ++i) module.setattr(fmt::format("prepared_{}", i), c10::List<int64_t>());
 }
 
+// Sets the scales of int8 weights, each in a shape that broadcasts to its weight.
+void set_scales(torch::jit::Module& module, const SerializedModel& serialized) {
+  if (!serialized.has_int8()) return;
+  c10::List<at::Tensor> scales;
+  for (size_t i = 0; i < serialized.buffers.size(); ++i) {
+    const auto& channels = serialized.scales[i];
+    if (channels == nullptr) {
+      scales.push_back(at::empty({0}));
+      continue;
+    }
+    std::vector<int64_t> shape(serialized.buffers[i].shape().size(), 1);
+    shape[channels->axis] = static_cast<int64_t>(channels->scales.size());
+    scales.push_back(at::tensor(channels->scales).reshape(shape));
+  }
+  module.setattr("int8_scales", scales);
+}
+
 }  // namespace
 
 std::string source_of(const ModuleRequest& request) {
@@ -37,6 +54,7 @@ torch::jit::Module build_module(const ModuleRequest& request, DeferredTensors& l
     weights.push_back(request.shares_weights ? late.add_shared(constant) : late.add(constant));
   }
   module.setattr("weights", weights);
+  set_scales(module, serialized);
   set_flexible_attributes(module, serialized, request.interface.inputs.size());
   set_constant_outputs(module, request.interface);
   set_bundled_inputs(module, request.bundled_inputs, request.interface);

@@ -46,6 +46,7 @@ class WrapperSource {
     line("  training : bool");
     line("  ser_model : Tensor");
     line("  weights : List[Tensor]");
+    if (request_.serialized.has_int8()) line("  int8_scales : List[Tensor]");
     if (is_flexible()) {
       line("  patch_words : Tensor");
       for (size_t i = 0; i < inputs().size(); ++i) line(fmt::format("  prepared_{} : List[int]", i));
@@ -108,10 +109,26 @@ class WrapperSource {
     line("        pass");
   }
 
+  // Replaces int8 weights that have scales by float32 ones, likewise. A module that was saved after it ran has none.
+  void scale_weights() {
+    line("    for nnapi_i in range(torch.len(self.weights)):");
+    line("      nnapi_weight = (self.weights)[nnapi_i]");
+    line("      nnapi_scales = (self.int8_scales)[nnapi_i]");
+    line(
+        "      nnapi_is_int8 = torch.__and__(torch.eq(ops.prim.dtype(nnapi_weight), 1), "
+        "torch.gt(torch.numel(nnapi_scales), 0))");
+    line("      if nnapi_is_int8:");
+    line("        nnapi_floats = torch.to(nnapi_weight, 6, False, False, None)");
+    line("        nnapi_scaled = torch._set_item(self.weights, nnapi_i, torch.mul_(nnapi_floats, nnapi_scales))");
+    line("      else:");
+    line("        pass");
+  }
+
   void prepare_method() {
     line(fmt::format("  def prepare(self: {}{}) -> {}:", class_, boundary_.parameters(), kCompilation));
     if (is_flexible()) patch_words();
     if (has_float16()) widen_weights();
+    if (request_.serialized.has_int8()) scale_weights();
     line(fmt::format("    nnapi_comp = {0}.__new__({0})", kCompilation));
     line("    nnapi_created = (nnapi_comp).__init__()");
     line(fmt::format("    nnapi_started = (nnapi_comp).init2(self.ser_model, self.weights, {}, {})",

@@ -26,7 +26,8 @@ struct WrapperRequest {
 };
 
 // Returns the source in the dialect of TorchScript archives. The class has the attributes training, ser_model, weights,
-// comp and, as needed, patch_words, prepared_<n> (sizes of argument n), constant_<n> (output n) and bundled_inputs.
+// comp and, as needed, int8_scales (for each weight: a tensor of scales that broadcasts to it, or an empty one),
+// patch_words, prepared_<n> (sizes of argument n), constant_<n> (output n) and bundled_inputs.
 std::string wrapper_source(const WrapperRequest& request);
 
 }  // namespace nnapi_convert

@@ -30,8 +30,8 @@ class ModelChecker {
       subgraph_ = &view_.models[number_];
       roles_.assign(model_->operand_count, kNone);
       is_output_.assign(model_->operand_count, 0);
-      if (!check_operands() || !check_inputs() || !check_outputs() || !check_values() || !check_operations() ||
-          !check_roles() || !check_names()) {
+      if (!check_operands() || !check_inputs() || !check_outputs() || !check_values() || !check_int8_operands() ||
+          !check_operations() || !check_roles() || !check_names()) {
         return false;
       }
     }
@@ -118,7 +118,9 @@ class ModelChecker {
   }
 
   bool check_channels(uint32_t number, const OperandView& operand, size_t record) const {
-    if (operand.type != static_cast<int32_t>(OperandCode::TENSOR_QUANT8_SYMM_PER_CHANNEL)) {
+    const bool may_be_int8 = has_int8_weights() && is_float(operand);
+    if (operand.type != static_cast<int32_t>(OperandCode::TENSOR_QUANT8_SYMM_PER_CHANNEL) &&
+        (!may_be_int8 || operand.channel_axis == -1)) {
       if (operand.channel_axis != -1) {
         return damaged(error_, record + 4, "channel axis %d of operand %u of type %d found, -1 needed",
                        operand.channel_axis, number, operand.type);
@@ -217,7 +219,14 @@ class ModelChecker {
         return check_range(value, record) && check_length(value, operand, record);
       case ValueSource::kFloat16Weight:
         if (!has_float16_weights()) break;
-        return check_range(value, record) && check_float16(value, operand, record);
+        return check_range(value, record) && check_rounded(value, operand, record, "float16", 2);
+      case ValueSource::kInt8Weight:
+        if (!has_int8_weights()) break;
+        if (operand.channel_axis != -1) {
+          return check_range(value, record) && check_rounded(value, operand, record, "int8", 4);
+        }
+        return damaged(error_, record + 1, "int8 weights found as value of operand %u, which has no scales",
+                       value.operand);
       case ValueSource::kModel:
         if (!is_model)
           return damaged(error_, record + 1, "a model found as value of operand %u, no MODEL", value.operand);
@@ -226,10 +235,25 @@ class ModelChecker {
         return refuse_offset(record, value, "a later model's number");
     }
     return damaged(error_, record + 1, "value source %d found, 0 to %d needed", words_[record + 1],
-                   has_float16_weights() ? 4 : 3);
+                   has_int8_weights()      ? 5
+                   : has_float16_weights() ? 4
+                                           : 3);
   }
 
   bool has_float16_weights() const { return words_[format::kVersionWord] >= format::kFloat16Version; }
+  bool has_int8_weights() const { return words_[format::kVersionWord] >= format::kInt8Version; }
+  static bool is_float(const OperandView& operand) {
+    return operand.type == static_cast<int32_t>(OperandCode::TENSOR_FLOAT32);
+  }
+
+  // Checks that each TENSOR_FLOAT32 with a channel axis has int8 weights as its value.
+  bool check_int8_operands() const {
+    size_t without = 0;
+    for (const OperandView& operand : subgraph_->operands) without += is_float(operand) && operand.channel_axis != -1;
+    for (const ValueView& value : subgraph_->values) without -= value.source == ValueSource::kInt8Weight;
+    if (without == 0) return true;
+    return damaged(error_, model_->operands, "%zu operands found that have scales and no int8 weights", without);
+  }
 
   bool check_range(const ValueView& value, size_t record) const {
     if (value.offset % format::kWeightAlignment != 0) return refuse_offset(record, value, "a multiple of 64");
@@ -237,18 +261,19 @@ class ModelChecker {
     return refuse_offset(record, value, "a range within the weights");
   }
 
-  // The operand is a TENSOR_FLOAT32 of fixed sizes, with twice as many bytes as the value.
-  bool check_float16(const ValueView& value, const OperandView& operand, size_t record) const {
+  // The operand is a TENSOR_FLOAT32 of fixed sizes, with `times` as many bytes as the value.
+  bool check_rounded(const ValueView& value, const OperandView& operand, size_t record, const char* what,
+                     uint64_t times) const {
     uint64_t bytes = 0;
-    if (operand.type != static_cast<int32_t>(OperandCode::TENSOR_FLOAT32) || !operand_bytes(operand, &bytes)) {
-      return damaged(error_, record + 1, "float16 weights found as value of operand %u, which is no TENSOR_FLOAT32",
+    if (!is_float(operand) || !operand_bytes(operand, &bytes)) {
+      return damaged(error_, record + 1, "%s weights found as value of operand %u, which is no TENSOR_FLOAT32", what,
                      value.operand);
     }
     if (bytes == 0) {
-      return damaged(error_, record + 1, "float16 weights found as value of operand %u, whose sizes are flexible",
+      return damaged(error_, record + 1, "%s weights found as value of operand %u, whose sizes are flexible", what,
                      value.operand);
     }
-    return value.length == bytes / 2 || refuse_length(record, value, bytes / 2);
+    return value.length == bytes / times || refuse_length(record, value, bytes / times);
   }
 
   bool refuse_offset(size_t record, const ValueView& value, const char* needed) const {

@@ -44,10 +44,10 @@ class LayoutFinder {
       return damaged(error_, 0, "the buffer has no words, at least %zu needed", size_t{format::kHeaderWords});
     }
     const int32_t version = words_[format::kVersionWord];
-    if (version < format::kVersion || version > format::kSamplesVersion) {
+    if (!format::is_buffer_version(version)) {
       fail(error_, NNAPI_SHIM_BAD_MODEL,
            "the model buffer is of version %d, %d to %d needed; use the nnapi_shim of the nnapi-convert that wrote it",
-           version, format::kVersion, format::kSamplesVersion);
+           version, format::kVersion, format::kInt8Version);
       return false;
     }
     if (count_ < format::kHeaderWords) {
@@ -182,12 +182,14 @@ class LayoutFinder {
 
   // Finds where each sample starts; its content is checked when it is read.
   bool find_samples() {
-    if (words_[format::kVersionWord] != format::kSamplesVersion) return true;
+    const int32_t version = words_[format::kVersionWord];
+    if (version < format::kSamplesVersion) return true;
     size_t counted = 0;
     if (!take(1, "samples", &counted)) return false;
     const uint32_t samples = word(counted);
-    if (samples < 1 || samples > nnapi_convert::buffer_samples::kMaxSamples) {
-      return damaged(error_, counted, "%u samples found, 1 to %u needed", samples,
+    const uint32_t fewest = version < format::kInt8Version ? 1 : 0;
+    if (samples < fewest || samples > nnapi_convert::buffer_samples::kMaxSamples) {
+      return damaged(error_, counted, "%u samples found, %u to %u needed", samples, fewest,
                      nnapi_convert::buffer_samples::kMaxSamples);
     }
     for (uint32_t i = 0; i < samples; ++i) {

@@ -1,5 +1,5 @@
-// Finds the sections of a buffer of versions 2 to 4. This is the first check of a buffer; after it, a walk over the
-// sections stays within the words.
+// Finds the sections of a buffer of versions 2, 3, 4 and 6. This is the first check of a buffer; after it, a walk over
+// the sections stays within the words.
 #pragma once
 
 #include <cstddef>

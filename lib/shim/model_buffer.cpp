@@ -149,7 +149,7 @@ class BoundChecker {
   }
 
   int check_value(size_t model, const ValueView& value, const OperandView& operand) const {
-    // A value of float16 weights was compared with its operand when the buffer was read: both are fixed.
+    // A value of float16 or int8 weights was compared with its operand when the buffer was read: both are fixed.
     const bool has_bytes =
         value.source == format::ValueSource::kImmediate || value.source == format::ValueSource::kWeight;
     uint64_t bytes = 0;

@@ -1,5 +1,5 @@
-// Checks a model buffer of versions 2 to 4 (schemas/nnapi_buffer.md) once, and makes models from it for arguments of
-// certain shapes.
+// Checks a model buffer of versions 2, 3, 4 and 6 (schemas/nnapi_buffer.md) once, and makes models from it for
+// arguments of certain shapes.
 //
 // Buffers may come from anywhere: the shim checks every count, offset and index with 64-bit arithmetic before it uses
 // it, and takes memory only in proportion to the buffer's own size. An error sentence names the position of the word,

@@ -7,12 +7,15 @@
 #include <limits>
 
 #include "lib/format/float16.h"
+#include "lib/format/nnapi_codes.h"
 #include "lib/shim/failure.h"
 #include "lib/shim/nnapi_names.h"
 #include "lib/shim/operation_text.h"
 
 namespace nnapi_shim {
 namespace {
+
+constexpr auto kTensorFloat32 = static_cast<int32_t>(nnapi_convert::OperandCode::TENSOR_FLOAT32);
 
 // Builds one model. Its error sentences name the failing operand, value or operation.
 class Builder {
@@ -28,7 +31,8 @@ class Builder {
                                                operand.scale, operand.zero_point};
       int code = library_.ANeuralNetworksModel_addOperand(model_, &type);
       if (code != 0) return refuse_operand("ANeuralNetworksModel_addOperand", i, code);
-      if (operand.channel_axis < 0) continue;
+      // Scales of a float operand are of its int8 weights, which NNAPI gets as floats.
+      if (operand.channel_axis < 0 || operand.type == kTensorFloat32) continue;
       if (!library_.ANeuralNetworksModel_setOperandSymmPerChannelQuantParams) {
         return lack("ANeuralNetworksModel_setOperandSymmPerChannelQuantParams", i, 3);
       }
@@ -97,9 +101,9 @@ class Builder {
     auto length = static_cast<size_t>(value.length);
     if (value.source == format::ValueSource::kImmediate) data = value.data;
     if (value.source == format::ValueSource::kWeight) data = weights.weights().data + value.offset;
-    if (value.source == format::ValueSource::kFloat16Weight) {
-      data = weights.floats_at(value.offset, value.length);
-      length *= 2;
+    if (value.source == format::ValueSource::kFloat16Weight || value.source == format::ValueSource::kInt8Weight) {
+      data = weights.floats_of(value, view_.operands[value.operand]);
+      length *= value.source == format::ValueSource::kInt8Weight ? 4 : 2;
     }
     const int code = library_.ANeuralNetworksModel_setOperandValue(model_, operand, data, length);
     return code == 0 ? 0 : refuse_operand("ANeuralNetworksModel_setOperandValue", value.operand, code);
@@ -143,6 +147,29 @@ class Builder {
   char place_[40];
 };
 
+void widen_halves(const uint8_t* bytes, size_t count, float* floats) {
+  for (size_t i = 0; i < count; ++i) {
+    uint16_t half;
+    std::memcpy(&half, bytes + i * sizeof half, sizeof half);
+    floats[i] = nnapi_convert::float_of_float16(half);
+  }
+}
+
+// Multiplies integers by the scales of their channels. `count` is a multiple of the sizes from the channel axis on.
+void scale_integers(const uint8_t* bytes, size_t count, const OperandView& operand, float* floats) {
+  size_t inner = 1;
+  for (uint32_t axis = static_cast<uint32_t>(operand.channel_axis) + 1; axis < operand.rank; ++axis) {
+    inner *= operand.dims[axis];
+  }
+  const auto* integer = reinterpret_cast<const int8_t*>(bytes);
+  for (const float* const end = floats + count; floats != end;) {
+    for (uint32_t channel = 0; channel < operand.channel_scale_count; ++channel) {
+      const float scale = operand.channel_scales[channel];
+      for (size_t i = 0; i < inner; ++i) *floats++ = static_cast<float>(*integer++) * scale;
+    }
+  }
+}
+
 // Returns whether NNAPI can map the file's weights. Its function takes a size_t and maps by an off_t; both have 32 bits
 // in a process of 32 bits, one of them with a sign.
 bool can_map(const Weights& weights) {
@@ -162,20 +189,26 @@ WeightMemory::WeightMemory(const NnapiLibrary& library, const Weights& weights, 
   if (code != 0) memory_ = nullptr;
 }
 
-const float* WeightMemory::floats_at(uint64_t offset, uint64_t length) const {
+const float* WeightMemory::floats_of(const ValueView& value, const OperandView& operand) const {
   const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<float> scales(operand.channel_scales, operand.channel_scales + operand.channel_scale_count);
   for (const Floats& known : floats_) {
-    if (known.offset == offset) return known.values.data();
+    if (known.offset == value.offset && known.length == value.length && known.scales == scales) {
+      return known.values.get();
+    }
   }
-  floats_.push_back({offset, std::vector<float>(static_cast<size_t>(length / sizeof(uint16_t)))});
-  std::vector<float>& floats = floats_.back().values;
-  const uint8_t* bytes = weights_.data + offset;
-  for (size_t i = 0; i < floats.size(); ++i) {
-    uint16_t half;
-    std::memcpy(&half, bytes + i * sizeof half, sizeof half);
-    floats[i] = nnapi_convert::float_of_float16(half);
+  const bool is_int8 = !scales.empty();
+  const auto count = static_cast<size_t>(is_int8 ? value.length : value.length / sizeof(uint16_t));
+  // Memory that is not filled with zeros first.
+  floats_.push_back({value.offset, value.length, std::move(scales), std::unique_ptr<float[]>(new float[count])});
+  float* const floats = floats_.back().values.get();
+  const uint8_t* bytes = weights_.data + value.offset;
+  if (is_int8) {
+    scale_integers(bytes, count, operand, floats);
+  } else {
+    widen_halves(bytes, count, floats);
   }
-  return floats.data();
+  return floats;
 }
 
 WeightMemory::~WeightMemory() {

@@ -26,9 +26,9 @@ class WeightMemory {
   // Returns NNAPI's memory, or null: then the builder sets values by pointer.
   const ANeuralNetworksMemory* memory() const { return memory_; }
   bool copies() const { return copies_; }
-  // Returns the float16 numbers at `offset` (bytes) of the weights as float32. `length` is that of the float16 numbers
-  // in bytes. They are converted at the first call and live as long as this object. Any thread may call this.
-  const float* floats_at(uint64_t offset, uint64_t length) const;
+  // Returns the value of an operand, of float16 or int8 weights, as float32. It is converted at the first call and
+  // lives as long as this object. Any thread may call this.
+  const float* floats_of(const ValueView& value, const OperandView& operand) const;
 
  private:
   const NnapiLibrary& library_;
@@ -36,8 +36,9 @@ class WeightMemory {
   const bool copies_;
   mutable std::mutex mutex_;
   struct Floats {
-    uint64_t offset;
-    std::vector<float> values;
+    uint64_t offset, length;
+    std::vector<float> scales;  // of int8 weights: others may have the same integers
+    std::unique_ptr<float[]> values;
   };
   mutable std::vector<Floats> floats_;
   ANeuralNetworksMemory* memory_ = nullptr;

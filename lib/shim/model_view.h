@@ -18,7 +18,7 @@ struct OperandView {
   const uint32_t* dims = nullptr;  // `rank` sizes
   float scale = 0;
   int32_t zero_point = 0;
-  int32_t channel_axis = -1;  // -1: no scales per channel
+  int32_t channel_axis = -1;  // -1: no scales per channel; those of a float operand are of its int8 weights
   uint32_t channel_scale_count = 0;
   const float* channel_scales = nullptr;
   const char* name = "";  // "" if stripped
@@ -28,8 +28,8 @@ struct ValueView {
   uint32_t operand = 0;
   format::ValueSource source = format::ValueSource::kOmitted;
   const void* data = nullptr;  // kImmediate
-  uint64_t offset = 0;         // kWeight and kFloat16Weight: byte offset in the weights
-  uint64_t length = 0;         // kImmediate, kWeight and kFloat16Weight: bytes
+  uint64_t offset = 0;         // of weights: byte offset in the weights
+  uint64_t length = 0;         // of immediate values and of weights: bytes
   uint32_t model = 0;          // kModel: number of the subgraph
 };
 

@@ -100,7 +100,8 @@ class BufferMaker {
 
   void write_value_record(const Value& value) {
     push({count(value.operand), static_cast<int32_t>(value.source)});
-    if (value.source == ValueSource::kWeight || value.source == ValueSource::kFloat16Weight) {
+    if (value.source == ValueSource::kWeight || value.source == ValueSource::kFloat16Weight ||
+        value.source == ValueSource::kInt8Weight) {
       std::vector<uint8_t>& weights = made_.weights;
       weights.resize((weights.size() + format::kWeightAlignment - 1) / format::kWeightAlignment *
                      format::kWeightAlignment);
@@ -139,7 +140,7 @@ class BufferMaker {
   }
 
   void write_samples() {
-    if (description_.samples.empty()) return;
+    if (description_.samples.empty() && description_.version < format::kInt8Version) return;
     push({count(description_.samples.size())});
     for (const std::vector<int32_t>& sample : description_.samples) {
       push({count(sample.size() + 1)});
@@ -149,7 +150,8 @@ class BufferMaker {
 
   void write_header() {
     std::vector<int32_t>& words = made_.words;
-    words[format::kVersionWord] = description_.samples.empty() ? description_.version : format::kSamplesVersion;
+    words[format::kVersionWord] =
+        description_.samples.empty() ? description_.version : std::max(description_.version, format::kSamplesVersion);
     words[format::kWordCount] = count(words.size());
     words[format::kFeatureLevel] = description_.feature_level;
     words[format::kPreference] = description_.preference;

@@ -1,5 +1,5 @@
-// Writes buffers of versions 2 to 4 (schemas/nnapi_buffer.md) for tests, from a plain description. The writer shares no
-// code with the converter's writer and checks nothing: tests also make wrong buffers.
+// Writes buffers of versions 2, 3, 4 and 6 (schemas/nnapi_buffer.md) for tests, from a plain description. The writer
+// shares no code with the converter's writer and checks nothing: tests also make wrong buffers.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ struct Operand {
 struct Value {
   uint32_t operand = 0;
   format::ValueSource source = format::ValueSource::kImmediate;
-  std::vector<uint8_t> bytes;                           // kImmediate, kWeight, kFloat16Weight
+  std::vector<uint8_t> bytes;                           // kImmediate and weights
   uint32_t model = 0;                                   // kModel
   std::vector<std::pair<uint32_t, uint32_t>> flexible;  // kImmediate: word of the value, expression
 };
@@ -82,8 +82,9 @@ struct Description {
   std::vector<std::vector<int32_t>> arguments;  // sizes; 0: flexible
   std::vector<Expression> expressions;
   std::vector<Model> models;
-  bool stripped = true;                            // without names and source lines
-  std::vector<std::vector<int32_t>> samples = {};  // the words of each, without their count; with any: version 4
+  bool stripped = true;  // without names and source lines
+  std::vector<std::vector<int32_t>> samples =
+      {};  // the words of each, without their count; with any: version 4 or later
 };
 
 struct MadeBuffer {

@@ -122,6 +122,28 @@ TEST_CASE("frozen buffers: v3_float16") {
   CHECK(dims_of(view.models[0].operands[1]) == Ids{64});
 }
 
+TEST_CASE("frozen buffers: v6_int8") {
+  const MadeBuffer sample = read_sample("v6_int8");
+  REQUIRE(sample.weights.size() == 64);
+  const auto buffer = parse_good(sample);
+  CHECK(buffer->sample_count() == 0);
+  const ModelView view = bind_good(*buffer, Shapes({{2, 64}}));
+  REQUIRE(view.models.size() == 1);
+  REQUIRE(view.models[0].values.size() == 2);
+  const ValueView& weight = view.models[0].values[0];
+  CHECK(weight.operand == 1);
+  CHECK(weight.source == ValueSource::kInt8Weight);
+  CHECK(weight.offset == 0);
+  CHECK(weight.length == 64);
+  const OperandView& operand = view.models[0].operands[1];
+  CHECK(operand.type == 3);
+  CHECK(dims_of(operand) == Ids{64});
+  CHECK(operand.channel_axis == 0);
+  REQUIRE(operand.channel_scale_count == 64);
+  CHECK(operand.channel_scales[62] == 0.0625f);
+  CHECK(operand.channel_scales[63] == -0.125f);
+}
+
 TEST_CASE("frozen buffers: v4_samples") {
   const MadeBuffer frozen = read_sample("v4_samples");
   REQUIRE(frozen.weights.size() == 256);

@@ -50,8 +50,15 @@ void check_values(const ModelView& view, size_t number, uint64_t weight_bytes) {
     require(value.operand < model.operands.size(), "values are of operands");
     if (value.source == format::ValueSource::kImmediate) {
       for (uint64_t i = 0; i < value.length; ++i) sum += static_cast<const uint8_t*>(value.data)[i];
-    } else if (value.source == format::ValueSource::kWeight || value.source == format::ValueSource::kFloat16Weight) {
+    } else if (value.source == format::ValueSource::kWeight || value.source == format::ValueSource::kFloat16Weight ||
+               value.source == format::ValueSource::kInt8Weight) {
       require(value.offset <= weight_bytes && value.length <= weight_bytes - value.offset, "weights are in range");
+      const OperandView& operand = model.operands[value.operand];
+      uint64_t numbers = 1;
+      for (uint32_t axis = 0; axis < operand.rank; ++axis) numbers *= operand.dims[axis];
+      require(value.source != format::ValueSource::kInt8Weight ||
+                  (numbers == value.length && operand.dims[operand.channel_axis] == operand.channel_scale_count),
+              "int8 weights have a number for each element, and a scale for each channel");
     } else if (value.source == format::ValueSource::kModel) {
       require(value.model > number && value.model < view.models.size(), "subgraphs come later");
     }

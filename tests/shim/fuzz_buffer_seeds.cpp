@@ -59,6 +59,7 @@ int main(int argc, char** argv) {
   write(folder, "full", kBuffer, bytes_of(make_buffer(full_net()).words));
   write(folder, "stripped", kBuffer, bytes_of(make_buffer(stripped).words));
   write(folder, "float16", kBuffer, bytes_of(make_buffer(three_operations_float16()).words));
+  write(folder, "int8", kBuffer, bytes_of(make_buffer(three_operations_int8()).words));
   Description sampled = add_net();
   sampled.samples = {
       joined({{2, 3}, uniform_input(7, -1.0f, 1.0f), float_output({0, 1, 2, 3, 4, 5}, 0.01f)}),

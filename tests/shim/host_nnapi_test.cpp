@@ -90,6 +90,18 @@ TEST_CASE("host: results on every library") {
   }
 }
 
+TEST_CASE("host: int8 weights are float32 for NNAPI") {
+  for (int level = 1; level <= 5; ++level) {
+    INFO(level);
+    Session session(three_operations_int8());
+    REQUIRE(configure(session, level) == NNAPI_SHIM_OK);
+    for (const int64_t count : {1, 3, 1}) {
+      const Floats input = counted(static_cast<size_t>(count) * 64);
+      CHECK(run(session, rows(count), input) == expected(input));
+    }
+  }
+}
+
 TEST_CASE("host: float16 weights are float32 for NNAPI") {
   for (int level = 1; level <= 5; ++level) {
     INFO(level);

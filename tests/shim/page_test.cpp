@@ -50,6 +50,7 @@ TEST_CASE("format constants are version 2's for ever") {
   CHECK(format::kVersion == 2);
   CHECK(format::kFloat16Version == 3);
   CHECK(format::kSamplesVersion == 4);
+  CHECK(format::kInt8Version == 6);
   CHECK(format::kMaxCount == 16777216);
   CHECK(format::kMaxRank == 8);
   CHECK(format::kWeightAlignment == 64);
@@ -69,6 +70,7 @@ TEST_CASE("format constants are version 2's for ever") {
   CHECK(static_cast<int32_t>(format::ExpressionKind::kFloorDiv) == 4);
   CHECK(static_cast<int32_t>(format::ValueSource::kModel) == 3);
   CHECK(static_cast<int32_t>(format::ValueSource::kFloat16Weight) == 4);
+  CHECK(static_cast<int32_t>(format::ValueSource::kInt8Weight) == 5);
   CHECK(static_cast<int32_t>(format::Layout::kNhwc) == 1);
   CHECK(format::kIndexRecord == std::string("extra/nnapi_shim.index"));
 }

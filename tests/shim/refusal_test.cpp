@@ -57,8 +57,8 @@ enum AddWord : size_t {
 
 TEST_CASE("refused: no words, another version, a short header") {
   CHECK_THAT(refusal({}), Contains("at word 0: the buffer has no words, at least 14 needed"));
-  CHECK_THAT(refusal({{5}, {}}), Contains("version 5, 2 to 4 needed; use the nnapi_shim of"));
-  CHECK_THAT(refusal({{1, 0, 0}, {}}), Contains("version 1, 2 to 4 needed"));
+  CHECK_THAT(refusal({{5}, {}}), Contains("version 5, 2 to 6 needed; use the nnapi_shim of"));
+  CHECK_THAT(refusal({{1, 0, 0}, {}}), Contains("version 1, 2 to 6 needed"));
   CHECK_THAT(refusal({{2, 3, 0}, {}}), Contains("the buffer has 3 words, at least 14 needed"));
   nnapi_shim_error error{};
   CHECK(ModelBuffer::parse(nullptr, 100, 0, &error) == nullptr);
@@ -258,6 +258,45 @@ TEST_CASE("refused: float16 weights") {
              Contains("length 127 of the value of operand 1 found, 128 needed"));
   CHECK_THAT(weight_refusal([](Description&, Value& weight) { weight.bytes.resize(256); }),
              Contains("length 256 of the value of operand 1 found, 128 needed"));
+}
+
+TEST_CASE("refused: int8 weights") {
+  const auto weight_refusal = [](const std::function<void(Description&, Value&)>& change) {
+    Description net = three_operations_int8();
+    change(net, net.models[0].values[0]);
+    return refusal(make_buffer(net));
+  };
+  parse_good(make_buffer(three_operations_int8()));
+  CHECK_THAT(weight_refusal([](Description& net, Value&) { net.version = 3; }),
+             Contains("channel axis 0 of operand 1 of type 3 found, -1 needed"));
+  CHECK_THAT(weight_refusal([](Description& net, Value&) {
+               net.version = 3;
+               net.models[0].operands[1].channel_axis = -1;
+               net.models[0].operands[1].channel_scales.clear();
+             }),
+             Contains("value source 5 found, 0 to 4 needed"));
+  CHECK_THAT(weight_refusal([](Description& net, Value&) {
+               net.models[0].operands[1].channel_axis = -1;
+               net.models[0].operands[1].channel_scales.clear();
+             }),
+             Contains("int8 weights found as value of operand 1, which has no scales"));
+  CHECK_THAT(weight_refusal([](Description& net, Value&) { net.models[0].operands[1].channel_scales.pop_back(); }),
+             Contains("63 channel scales of operand 1 found, 64 needed"));
+  CHECK_THAT(
+      weight_refusal([](Description& net, Value&) { net.models[0].operands[1].dims = {Size::of_expression(0)}; }),
+      Contains("64 channel scales of operand 1 found, 0 needed"));
+  CHECK_THAT(weight_refusal([](Description&, Value& weight) { weight.bytes.pop_back(); }),
+             Contains("length 63 of the value of operand 1 found, 64 needed"));
+  CHECK_THAT(weight_refusal([](Description&, Value& weight) {
+               weight.source = ValueSource::kWeight;
+               weight.bytes.resize(256);
+             }),
+             Contains("1 operands found that have scales and no int8 weights"));
+  CHECK_THAT(weight_refusal([](Description& net, Value&) {
+               net.models[0].operands[3].channel_axis = 1;
+               net.models[0].operands[3].channel_scales.assign(64, 1.0f);
+             }),
+             Contains("1 operands found that have scales and no int8 weights"));
 }
 
 TEST_CASE("refused: subgraphs that name earlier ones") {

@@ -49,4 +49,18 @@ Description three_operations_float16() {
   return net;
 }
 
+Description three_operations_int8() {
+  Description net = three_operations();
+  net.version = 6;
+  net.models[0].operands[1].channel_axis = 0;
+  Value& weight = net.models[0].values[0];
+  weight.source = format::ValueSource::kInt8Weight;
+  weight.bytes.clear();
+  for (int i = 0; i < 32; ++i) {
+    net.models[0].operands[1].channel_scales.insert(net.models[0].operands[1].channel_scales.end(), {0.0625f, -0.125f});
+    weight.bytes.insert(weight.bytes.end(), {24, 0xF4});  // 24 and -12
+  }
+  return net;
+}
+
 }  // namespace nnapi_shim::testing

@@ -10,5 +10,7 @@ namespace nnapi_shim::testing {
 Description three_operations();
 // The same net, whose weight is stored as float16, in version 3.
 Description three_operations_float16();
+// The same net, whose weight is stored as int8, in version 6: 24 * 0.0625 at even places, -12 * -0.125 at odd ones.
+Description three_operations_int8();
 
 }  // namespace nnapi_shim::testing

@@ -257,6 +257,10 @@ void add_model_options(CLI::App& app, ConvertArguments& arguments) {
   app.add_flag("--fp16-weights", arguments.options.fp16_weights,
                "store float weights as float16, in half the size; NNAPI gets them as float32")
       ->group(kResult);
+  app.add_flag("--int8-weights", arguments.options.int8_weights,
+               "store float weights as int8 with a scale for each channel where that is exact enough, in a quarter of\n"
+               "the size; NNAPI gets them as float32")
+      ->group(kResult);
   const std::map<std::string, bool> gelus = {{"exact", false}, {"tanh", true}};
   add_choice(app, "--gelu", arguments.options.tanh_gelu, gelus,
              "tanh: NNAPI computes gelu() as approximate=\"tanh\" does, at most 0.00048 off, in fewer operations")

@@ -23,10 +23,12 @@
 #include "lib/converter/graph/torch_error.h"
 #include "lib/converter/load/newer_operators.h"
 #include "lib/format/buffer_samples.h"
+#include "lib/nnapi/stored_form.h"
 #include "lib/nnapi/validate.h"
 #include "lib/ops/value_range.h"
 #include "lib/quantise/check_inputs.h"
 #include "lib/quantise/host_model.h"
+#include "lib/quantise/trial_samples.h"
 #include "lib/serialize/buffer_words.h"
 
 namespace nnapi_convert {
@@ -234,30 +236,6 @@ Run run_of_segment(const Segment& segment) {
   };
 }
 
-IndexRanges ranges_of_segment(const Segment& segment) {
-  IndexRanges ranges;
-  for (const torch::jit::Value* input : segment.model.inputs) {
-    const auto range = integer_range(*input, {});
-    ranges.emplace_back();
-    if (!range || !range->is_int32()) continue;
-    ranges.back().emplace();
-    ranges.back()->lowest = static_cast<int64_t>(range->least);
-    ranges.back()->highest = static_cast<int64_t>(range->greatest);
-  }
-  return ranges;
-}
-
-IndexRanges ranges_of_whole(Frontend& frontend, const ModuleInterface& interface) {
-  std::vector<std::string> names;
-  std::vector<TensorType> types;
-  for (const InterfaceInput& input : interface.inputs) {
-    names.push_back(input.name);
-    types.push_back(input.original);
-    types.back().dims = input.type.dims;
-  }
-  return frontend.index_ranges(names, types);
-}
-
 // The samples' share of the file: nothing is known of its texts, so that they count as none.
 size_t budget_words(const nnapi::Model& model) {
   size_t bytes = kPageBytes;
@@ -270,6 +248,13 @@ size_t budget_words(const nnapi::Model& model) {
   return static_cast<size_t>(kShareOfFile * static_cast<double>(bytes)) / 4;
 }
 
+bool has_int8_weights(const nnapi::Model& model) {
+  const auto models = nnapi::with_subgraphs(model);
+  return std::any_of(models.begin(), models.end(), [](const nnapi::Model* each) {
+    return std::any_of(each->operands.begin(), each->operands.end(), nnapi::is_stored_as_int8);
+  });
+}
+
 // True if each is a tuple of tensors, one for each input.
 bool fits(const BundledInputs& data, const ModuleInterface& interface) {
   return std::all_of(data.begin(), data.end(), [&](const InputTuple& sample) {
@@ -278,17 +263,39 @@ bool fits(const BundledInputs& data, const ModuleInterface& interface) {
   });
 }
 
-// Runs the quantised model on the host's NNAPI.
-RunPhysical run_of_quantised(const NnapiPart& part) {
+// Seeded, so that files are the same each time.
+std::vector<at::Tensor> with_noise(std::vector<at::Tensor> tensors, const Noise& noise) {
+  at::Generator generator = at::detail::createCPUGenerator(1);
+  for (at::Tensor& tensor : tensors) {
+    if (!tensor.is_floating_point() || tensor.numel() == 0) continue;
+    const at::Tensor range = tensor.max() - tensor.min();
+    const at::Tensor size = tensor.abs() * noise.of_element + range * noise.of_range;
+    tensor = tensor + size * at::randn(tensor.sizes(), generator);
+  }
+  return tensors;
+}
+
+std::vector<quantise::Bytes> physical_inputs(const NnapiPart& part, const std::vector<at::Tensor>& callers) {
+  std::vector<quantise::Bytes> inputs;
+  for (const nnapi::Boundary& boundary : part.model.inputs) {
+    const at::Tensor& caller = callers.at(boundary.argument);
+    const std::vector<uint8_t> bytes = check_bytes(to_physical(caller, part.model.at(boundary.operand), boundary));
+    inputs.emplace_back(bytes.begin(), bytes.end());
+  }
+  return inputs;
+}
+
+// Runs the model on the host's NNAPI: one that is quantised by data, or has int8 weights. TorchScript's is neither.
+RunPhysical run_on_host(const NnapiPart& part) {
   std::vector<Dims> arguments;
   for (const InterfaceInput& input : part.interface.inputs) arguments.push_back(input.type.dims);
   const auto model =
       std::make_shared<quantise::HostModel>(part.model, arguments, nnapi::required_feature_level(part.model));
   return [model, &part](const CheckInputs& inputs, const Noise& noise) {
-    if (!noise.is_none()) return std::vector<at::Tensor>();
+    if (!noise.is_none() && quantised_operations(part.model) > 0) return std::vector<at::Tensor>();
     quantise::Sample sample;
     for (const at::Tensor& caller : inputs.callers()) sample.shapes.push_back(caller.sizes().vec());
-    sample.inputs = inputs.physical();
+    sample.inputs = noise.is_none() ? inputs.physical() : physical_inputs(part, with_noise(inputs.callers(), noise));
     const std::vector<quantise::Bytes>& results = model->run(sample);
     std::vector<at::Tensor> outputs;
     for (size_t i = 0; i < results.size(); ++i) {
@@ -302,18 +309,6 @@ RunPhysical run_of_quantised(const NnapiPart& part) {
     }
     return outputs;
   };
-}
-
-// Seeded, so that files are the same each time.
-std::vector<at::Tensor> with_noise(std::vector<at::Tensor> tensors, const Noise& noise) {
-  at::Generator generator = at::detail::createCPUGenerator(1);
-  for (at::Tensor& tensor : tensors) {
-    if (!tensor.is_floating_point() || tensor.numel() == 0) continue;
-    const at::Tensor range = tensor.max() - tensor.min();
-    const at::Tensor size = tensor.abs() * noise.of_element + range * noise.of_range;
-    tensor = tensor + size * at::randn(tensor.sizes(), generator);
-  }
-  return tensors;
 }
 
 // Runs TorchScript, and gives its results the form that they have in NNAPI.
@@ -331,15 +326,14 @@ std::vector<BufferSample> samples_of(const CheckSamplesRequest& request, size_t 
   const PlannedSegment& segment = request.planned.plan.segments[number];
   const NnapiPart& part = segment.part;
   const size_t budget = budget_words(part.model);
+  const bool is_other = request.is_calibrated || has_int8_weights(part.model);
   if (!request.planned.plan.is_whole()) {
-    const RunPhysical run =
-        request.is_calibrated ? run_of_quantised(part) : run_of_torch(part, run_of_segment(segment.segment));
+    const RunPhysical run = is_other ? run_on_host(part) : run_of_torch(part, run_of_segment(segment.segment));
     return PartSamples(part, request.options, ranges_of_segment(segment.segment)).make(run, {}, budget);
   }
-  const RunPhysical run = request.is_calibrated
-                              ? run_of_quantised(part)
-                              : run_of_torch(part, run_of_whole(request.frontend.loaded(), part.interface));
-  return PartSamples(part, request.options, ranges_of_whole(request.frontend, part.interface))
+  const RunPhysical run =
+      is_other ? run_on_host(part) : run_of_torch(part, run_of_whole(request.frontend.loaded(), part.interface));
+  return PartSamples(part, request.options, ranges_of_arguments(request.frontend, part.interface))
       .make(run, fits(request.data, part.interface) ? request.data : BundledInputs(), budget);
 }
 

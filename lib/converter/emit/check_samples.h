@@ -21,8 +21,8 @@ struct CheckSamplesRequest {
 };
 
 // Returns for each segment of the plan options.check_samples samples, or fewer, so that they take at most a hundredth
-// of the file. Warns of segments without any, with the reason. For a model that is quantised by data the host's NNAPI
-// gives the outputs.
+// of the file. Warns of segments without any, with the reason. For a model that is quantised by data or has int8
+// weights the host's NNAPI gives the outputs.
 std::vector<std::vector<BufferSample>> check_samples(const CheckSamplesRequest& request, Diagnostics& diagnostics);
 
 }  // namespace nnapi_convert

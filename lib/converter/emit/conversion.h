@@ -14,6 +14,7 @@
 #include "lib/quantise/quantised_parts.h"
 #include "lib/serialize/buffer_writer.h"
 #include "lib/serialize/deferred_tensors.h"
+#include "lib/serialize/int8_weights.h"
 #include "lib/serialize/metadata.h"
 #include "lib/serialize/module_interface.h"
 #include "lib/serialize/program_writer.h"
@@ -56,6 +57,7 @@ struct VariantSummary {
   std::vector<Dims> sizes;    // of the arguments
   std::string recorded_options;
   std::optional<quantise::QuantisedParts> quantised;  // by data
+  std::optional<StoredWeights> stored_weights = {};   // with --int8-weights
 };
 
 struct Conversion {
@@ -78,6 +80,7 @@ struct Conversion {
   std::shared_ptr<const Program> program;             // of other models in parts, for the same; null: PyTorch is needed
   std::string recorded_options;                       // by recorded_options.h
   std::optional<quantise::QuantisedParts> quantised;  // by data
+  std::optional<StoredWeights> stored_weights;        // with --int8-weights
   std::string calibration_table;                      // where the options ask for one
   std::optional<PictureChoice> pictures;              // how pictures become the input, for the file's record
   std::vector<FolderFile> attached;      // further records of the archive, such as the original's extra files

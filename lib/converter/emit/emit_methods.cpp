@@ -99,6 +99,7 @@ MethodsConversion emit_methods(std::vector<PlannedMethod> methods, const torch::
     place.host.suffix = "_" + method.name;
     Conversion conversion =
         emit_method(method.planned, method.frontend, method.options, place, method.diagnostics, stages);
+    conversion.stored_weights = std::move(method.stored_weights);
     result.module.register_module(method_attribute(method.name), conversion.module);
     add_method(result.module, method.name, conversion.module);
     result.methods.push_back(

@@ -20,6 +20,7 @@ struct PlannedMethod {
   ConvertOptions options;
   PlannedModel planned;
   Diagnostics diagnostics = {};
+  std::optional<StoredWeights> stored_weights = {};  // with --int8-weights
 };
 
 // A method and what it was converted to. The conversion's module is a part of the file's.

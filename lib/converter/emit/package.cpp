@@ -30,6 +30,7 @@ VariantSummary variant_of(const PackageMember& member, const PackagePlace& place
   for (const InterfaceInput& input : conversion.interface.inputs) summary.sizes.push_back(input.type.dims);
   summary.recorded_options = conversion.recorded_options;
   summary.quantised = conversion.quantised;
+  summary.stored_weights = conversion.stored_weights;
   return summary;
 }
 

@@ -91,6 +91,7 @@ void read_record(const std::string& text, ConvertOptions& options) {
   options.segments.max_segments = record.at("max_segments");
   options.segments.rows_per_call = record.value("rows_per_call", options.segments.rows_per_call);
   options.fp16_weights = record.value("fp16_weights", false);
+  options.int8_weights = record.value("int8_weights", false);
   options.relax_fp16 = record.value("relax_fp16", false);
   options.tanh_gelu = record.value("tanh_gelu", false);
   options.bound = bound_of(record);
@@ -112,6 +113,7 @@ std::string record_options(const ConvertOptions& options) {
               {"rows_per_call", options.segments.rows_per_call},
               {"disabled_passes", options.disabled_passes}};
   if (options.fp16_weights) record["fp16_weights"] = true;
+  if (options.int8_weights) record["int8_weights"] = true;
   if (options.relax_fp16) record["relax_fp16"] = true;
   if (options.tanh_gelu) record["tanh_gelu"] = true;
   for (const BoundArgument& each : options.bound) record["bound"][each.name] = each.text;
@@ -159,7 +161,8 @@ bool is_approximate(const ConvertedFile& file) {
   if (file.metadata.options.empty()) return false;
   try {
     const json record = json::parse(file.metadata.options);
-    return record.value("fp16_weights", false) || record.value("tanh_gelu", false);
+    return record.value("fp16_weights", false) || record.value("int8_weights", false) ||
+           record.value("tanh_gelu", false);
   } catch (const json::exception& error) {
     fail_malformed(error);
   }

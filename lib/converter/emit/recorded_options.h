@@ -18,7 +18,8 @@ std::vector<BoundArgument> recorded_bound(const ConvertedFile& file);
 // Returns what --input-pixels said at the conversion.
 std::optional<PixelInput> recorded_pixels(const ConvertedFile& file);
 
-// Returns true if the file was converted with options that change the model's numbers: --fp16-weights, --gelu tanh.
+// Returns true if the file was converted with options that change the model's numbers: --fp16-weights, --int8-weights,
+// --gelu tanh.
 bool is_approximate(const ConvertedFile& file);
 
 // Returns options that make the same NNAPI models from the same original. For a file without a record, options are

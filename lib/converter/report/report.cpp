@@ -165,6 +165,18 @@ json to_json(const Verification& verification) {
 
 namespace {
 
+json stored_weights_json(const StoredWeights& stored) {
+  json weights = json::array();
+  for (const StoredWeights::Weight& weight : stored.weights) {
+    const char* other = stored.keeps_float16 ? "float16" : "float32";
+    weights.push_back(
+        {{"operation", weight.name}, {"elements", weight.elements}, {"stored_as", weight.is_int8 ? "int8" : other}});
+  }
+  return {{"error_of_range", stored.samples > 0 ? finite(stored.error) : json(nullptr)},
+          {"samples", stored.samples},
+          {"weights", weights}};
+}
+
 // Adds what is known of a conversion.
 void add_conversion(json& report, const Conversion& conversion, const Diagnostics& diagnostics,
                     const std::optional<Verification>& verification) {
@@ -186,10 +198,14 @@ void add_conversion(json& report, const Conversion& conversion, const Diagnostic
                                  {"weight_bytes", variant.weight_bytes},
                                  {"own_weight_bytes", variant.own_bytes}});
     if (variant.quantised) report["package"].back()["calibration"] = to_json(*variant.quantised);
+    if (variant.stored_weights) {
+      report["package"].back()["stored_weights"] = stored_weights_json(*variant.stored_weights);
+    }
   }
   report["graph"] = to_json(conversion.graph);
   report.update(diagnostics_json(diagnostics));
   if (conversion.quantised) report["calibration"] = to_json(*conversion.quantised);
+  if (conversion.stored_weights) report["stored_weights"] = stored_weights_json(*conversion.stored_weights);
   if (verification) report["verification"] = to_json(*verification);
 }
 

@@ -142,8 +142,15 @@ void SegmentModel::read_shim(const torch::jit::Module& module, const std::vector
 }
 
 void SegmentModel::read_pytorch(const torch::jit::Module& module) {
-  for (const at::Tensor& tensor : module.attr("weights").toTensorVector()) {
-    kept_.push_back((tensor.scalar_type() == at::kHalf ? tensor.to(at::kFloat) : tensor).contiguous());
+  const std::vector<at::Tensor> weights = module.attr("weights").toTensorVector();
+  const std::vector<at::Tensor> scales =
+      module.hasattr("int8_scales") ? module.attr("int8_scales").toTensorVector() : std::vector<at::Tensor>();
+  for (size_t i = 0; i < weights.size(); ++i) {
+    // As the module restores them. One that has run holds floats.
+    at::Tensor weight = weights[i].scalar_type() == at::kHalf ? weights[i].to(at::kFloat) : weights[i];
+    const bool has_scales = i < scales.size() && scales[i].numel() > 0 && weight.scalar_type() == at::kChar;
+    if (has_scales) weight = weight.to(at::kFloat).mul_(scales[i]);
+    kept_.push_back(weight.contiguous());
   }
   const at::Tensor words = module.attr("ser_model").toTensor().contiguous();
   stock_ = read_buffer(words.data_ptr<int32_t>(), static_cast<size_t>(words.numel()));

@@ -87,6 +87,18 @@ void log_calibration(const Conversion& conversion, bool is_stdout_taken) {
   }
 }
 
+// How the weights are stored, with --int8-weights.
+void log_weights(const Conversion& conversion, bool is_stdout_taken, const std::string& before = "") {
+  if (is_quiet()) return;
+  std::ostream& out = is_stdout_taken ? std::cerr : std::cout;
+  if (conversion.stored_weights && conversion.variants.empty()) out << before << to_text(*conversion.stored_weights);
+  for (size_t i = 0; i < conversion.variants.size(); ++i) {
+    const VariantSummary& variant = conversion.variants[i];
+    if (!variant.stored_weights) continue;
+    out << fmt::format("model {} ({}): ", i + 1, variant.name) << to_text(*variant.stored_weights);
+  }
+}
+
 // Shows the table, or, to those who ask for errors alone, that of a verification that failed. A report on stdout has
 // the same numbers, and stays alone there.
 void log_verification(const Verification& verification, bool is_stdout_taken, const std::string& before = "") {
@@ -187,6 +199,7 @@ void log_method(const MethodFindings& found, const std::optional<TargetLoss>& lo
     spdlog::log(loss->costs_parts() ? spdlog::level::warn : spdlog::level::info, "{}: {}", name, to_text(*loss));
   }
   log_parts(found.method.conversion, name + ": ");
+  log_weights(found.method.conversion, is_stdout_taken, name + ": ");
   if (found.verification) log_verification(*found.verification, is_stdout_taken, "method " + name + "\n");
 }
 
@@ -383,6 +396,7 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
   log_loss(findings.loss);
   log_parts(conversion);
   log_calibration(conversion, has_stdout(arguments.reports));
+  log_weights(conversion, has_stdout(arguments.reports));
   if (verification) log_verification(*verification, has_stdout(arguments.reports));
   if (of_litert) log_verification(*of_litert, has_stdout(arguments.reports), "LiteRT:\n");
   if (!arguments.reports.empty()) {

@@ -80,6 +80,30 @@ std::string samples_text(const BufferModel& buffer) {
                      fmt::join(buffer.samples[0].sizes, ", "));
 }
 
+// The smaller form in which the shim's file stores a float32 operand's value; null for others.
+const char* stored_form(const BufferValue& value) {
+  const auto source = static_cast<buffer_format_v2::ValueSource>(value.source);
+  if (source == buffer_format_v2::ValueSource::kFloat16Weight) return "float16";
+  return source == buffer_format_v2::ValueSource::kInt8Weight ? "int8" : nullptr;
+}
+
+// A line for each form in which weights are stored.
+std::string stored_text(const BufferModel& buffer) {
+  std::map<std::string, size_t> counts;
+  const auto count = [&](const BufferModel& model) {
+    for (const BufferValue& value : model.values) {
+      if (const char* form = stored_form(value)) ++counts[form];
+    }
+  };
+  count(buffer);
+  for (const BufferModel& subgraph : buffer.subgraphs) count(subgraph);
+  std::string text;
+  for (const auto& [form, number] : counts) {
+    text += fmt::format("{} stored as {}, float32 for NNAPI\n", counted(number, "weight"), form);
+  }
+  return text;
+}
+
 std::string buffer_text(const BufferModel& buffer) {
   std::string text = "outputs of NNAPI\n";
   for (const int32_t id : buffer.outputs) text += fmt::format("  {}\n", operand_text(buffer, id));
@@ -87,7 +111,7 @@ std::string buffer_text(const BufferModel& buffer) {
   for (size_t i = 0; i < buffer.subgraphs.size(); ++i) {
     text += fmt::format("subgraph {}: ", i + 1) + operations_text(buffer.subgraphs[i]);
   }
-  return text + samples_text(buffer);
+  return text + stored_text(buffer) + samples_text(buffer);
 }
 
 std::string numbers_text(const std::vector<double>& numbers) {
@@ -180,7 +204,8 @@ std::string attached_text(const std::string& path) {
 void add_weights(const BufferModel& model, uint64_t begin, std::map<uint64_t, uint64_t>& weights) {
   for (const BufferValue& value : model.values) {
     const auto source = static_cast<buffer_format_v2::ValueSource>(value.source);
-    if (source == buffer_format_v2::ValueSource::kWeight || source == buffer_format_v2::ValueSource::kFloat16Weight) {
+    if (source == buffer_format_v2::ValueSource::kWeight || source == buffer_format_v2::ValueSource::kFloat16Weight ||
+        source == buffer_format_v2::ValueSource::kInt8Weight) {
       weights[begin + value.offset] = value.length;
     }
   }
@@ -269,6 +294,7 @@ json model_json(const BufferModel& model) {
   for (const BufferValue& value : model.values) {
     json& operand = form["operands"][static_cast<size_t>(value.operand)];
     if (operand["type"] == name_of(OperandCode::MODEL)) operand["subgraph"] = value.offset;
+    if (const char* stored = stored_form(value)) operand["stored_as"] = stored;
   }
   form["inputs"] = model.inputs;
   form["outputs"] = model.outputs;

@@ -10,6 +10,7 @@
 #include "lib/converter/convert.h"
 #include "lib/converter/emit/package.h"
 #include "lib/converter/frontend/bound_arguments.h"
+#include "lib/nnapi/stored_form.h"
 
 namespace nnapi_convert {
 namespace {
@@ -20,8 +21,9 @@ CalibrationOptions calibration_of(const PackageRequest& request, const Calibrati
 }
 
 bool has_scales_per_channel(const nnapi::Model& model) {
-  return std::any_of(model.operands.begin(), model.operands.end(),
-                     [](const nnapi::Operand& operand) { return operand.channels != nullptr; });
+  return std::any_of(model.operands.begin(), model.operands.end(), [](const nnapi::Operand& operand) {
+    return operand.channels != nullptr && !nnapi::is_stored_as_int8(operand);
+  });
 }
 
 // The names of forward's arguments that are tensors.
