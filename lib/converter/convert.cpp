@@ -11,14 +11,17 @@
 #include "lib/converter/emit/method_state.h"
 #include "lib/converter/emit/whole_distance.h"
 #include "lib/converter/frontend/bound_arguments.h"
+#include "lib/converter/graph/torch_error.h"
 #include "lib/converter/load/method_view.h"
 #include "lib/converter/plan/refused_model.h"
 #include "lib/converter/plan/split.h"
 #include "lib/converter/plan/whole.h"
+#include "lib/nnapi/passes/take_parts.h"
 #include "lib/quantise/half_range_step.h"
 #include "lib/quantise/int8_weights_step.h"
 #include "lib/quantise/quantise_plan.h"
 #include "lib/quantise/recorded_calibration.h"
+#include "lib/quantise/result_splits.h"
 #include "lib/serialize/float16_weights.h"
 #include "lib/types/control_flow_options.h"
 #include "lib/types/stages.h"
@@ -95,6 +98,9 @@ Conversion convert(Frontend& frontend, const ConvertOptions& options, const Cali
   Stages stages(options);
   const ConvertOptions planning = planning_options(options, calibration);
   PlannedModel planned = make_plan(frontend, planning, diagnostics, stages);
+  if (options.split_outputs) {
+    for (PlannedSegment& segment : planned.plan.segments) nnapi::take_parts(segment.part.model);
+  }
   if (options.pictures && !calibration.is_asked_for()) check_pictures(*options.pictures, planned.interface);
   std::optional<QuantisedPlan> quantised;
   GivenSamples given;
@@ -119,6 +125,30 @@ Conversion convert(Frontend& frontend, const ConvertOptions& options, const Cali
   if (!calibration.table.empty()) conversion.calibration_table = table_of(*quantised);
   conversion.quantised = std::move(quantised->parts);
   return conversion;
+}
+
+std::vector<ResultSplit> splits_of(LoadedModel loaded, const ConvertOptions& options,
+                                   const CalibrationOptions& calibration, Diagnostics& diagnostics) {
+  const char* unsplit = "--split-output: results stay as they are: ";
+  ConvertOptions quiet = planning_options(options, calibration);
+  quiet.on_dump = nullptr;
+  Stages stages(quiet);
+  Diagnostics own;
+  Frontend frontend = make_frontend(std::exchange(loaded, {}), options, calibration);
+  const PlannedModel planned = make_plan(frontend, quiet, own, stages);
+  if (!planned.plan.is_whole()) {
+    diagnostics.warn(unsplit + std::string("parts of the model stay on the CPU"));
+    return {};
+  }
+  std::vector<ResultSplit> splits;
+  try {
+    splits = uneven_results(planned.plan.segments[0].part, frontend);
+  } catch (const std::exception& error) {
+    diagnostics.warn(unsplit + torch_reason(error));
+    return {};
+  }
+  if (splits.empty()) diagnostics.warn(unsplit + std::string("none joins parts whose ranges differ 16 times or more"));
+  return splits;
 }
 
 namespace {

@@ -8,6 +8,7 @@
 #include "lib/converter/emit/conversion.h"
 #include "lib/converter/emit/emit_methods.h"
 #include "lib/converter/frontend/frontend.h"
+#include "lib/converter/frontend/split_results.h"
 #include "lib/converter/load/load.h"
 #include "lib/types/calibration_options.h"
 #include "lib/types/options.h"
@@ -26,6 +27,11 @@ Conversion convert(LoadedModel loaded, const ConvertOptions& options, Diagnostic
 // that is asked for (docs/quantising.md); `class_names` are those of --labels.
 Conversion convert(Frontend& frontend, const ConvertOptions& options, const CalibrationOptions& calibration,
                    const std::vector<std::string>& class_names, Diagnostics& diagnostics);
+
+// Finds the results that --split-output splits: those that join parts of unlike ranges. Warns where there are none.
+// Throws ConvertError as convert() does.
+std::vector<ResultSplit> splits_of(LoadedModel loaded, const ConvertOptions& options,
+                                   const CalibrationOptions& calibration, Diagnostics& diagnostics);
 
 // Converts these methods of the model to one module; its other methods stay as they are, and all see the same state.
 // Messages about a method name it. Throws ConvertError (kUsage) for methods that the model lacks.

@@ -459,7 +459,10 @@ class Quantising {
       const std::string code = name_of(operation.code);
       options += " --keep-float " + (value.empty() ? operation.source.empty() ? code : operation.source : value);
     }
-    return options.empty() ? "--min-snr leaves the operations float that cost most" : options.substr(1) + " keeps them";
+    if (options.empty()) return "--min-snr leaves the operations float that cost most";
+    const bool may_split = cut.is_of_concatenation && options_.integer_outputs && options_.target.is_of_whole;
+    return options.substr(1) + " keeps them" +
+           (may_split ? ", and --split-output makes them results with scales of their own" : "");
   }
 
   // With floats at the boundary, so that the results can be compared.

@@ -265,6 +265,9 @@ void add_model_options(CLI::App& app, ConvertArguments& arguments) {
   add_choice(app, "--gelu", arguments.options.tanh_gelu, gelus,
              "tanh: NNAPI computes gelu() as approximate=\"tanh\" does, at most 0.00048 off, in fewer operations")
       ->group(kResult);
+  app.add_flag("--split-output", arguments.options.split_outputs,
+               "return results that join parts of unlike ranges, such as boxes and scores, as one result for each part")
+      ->group(kResult);
   app.add_flag("--bundle-inputs", arguments.options.bundle_inputs,
                "bundle sample inputs, for speed_benchmark_torch --use_bundled_input=0")
       ->group(kResult);

@@ -189,6 +189,7 @@ void check_methods(const ConvertArguments& arguments) {
   if (!arguments.calibration.table.empty()) refused = "--calibration";
   if (!arguments.options.emit_cpu.empty()) refused = "--emit-cpu";
   if (arguments.options.bundle_inputs) refused = "--bundle-inputs";
+  if (arguments.options.split_outputs) refused = "--split-output";
   if (!arguments.package_text.empty()) refused = "--package";
   if (arguments.calibration.pictures.is_given()) refused = "--mean, --std, --resize or --crop";
   if (arguments.options.pixels) refused = "--input-pixels";
@@ -214,6 +215,15 @@ void check_litert(const CLI::App& app, const ConvertArguments& arguments) {
   if (!arguments.package.empty()) {
     throw ConvertError(ExitCode::kUsage, "--litert: a package holds several models, a LiteRT file one; leave one out");
   }
+}
+
+// What records no splits, so that verify could not compare it, takes none.
+void check_split_output(const ConvertArguments& arguments) {
+  if (!arguments.options.split_outputs) return;
+  const char* other = !arguments.litert.empty() ? "--litert" : !arguments.package.empty() ? "--package" : nullptr;
+  if (other == nullptr) return;
+  throw ConvertError(ExitCode::kUsage,
+                     fmt::format("--split-output: it is for a file of one model for NNAPI; leave {} out", other));
 }
 
 // What --no-torchscript leaves out must not be asked for.
@@ -275,6 +285,7 @@ void read_parsed(const CLI::App& app, ConvertArguments& arguments) {
   if (arguments.options.embed_shim_source && arguments.options.runtime != Runtime::kShim) {
     throw ConvertError(ExitCode::kUsage, "--embed-shim-source: the output needs no shim; use --runtime shim");
   }
+  check_split_output(arguments);
   check_no_torchscript(arguments);
   read_self_check(arguments);
   read_package(app, arguments);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/converter/frontend/split_results.h"
 #include "lib/converter/load/load.h"
 #include "lib/converter/plan/model_graph.h"
 #include "lib/converter/plan/partition.h"
@@ -82,6 +83,7 @@ struct Conversion {
   std::optional<quantise::QuantisedParts> quantised;  // by data
   std::optional<StoredWeights> stored_weights;        // with --int8-weights
   std::string calibration_table;                      // where the options ask for one
+  std::vector<ResultSplit> splits;                    // of the original's results, with --split-output
   std::optional<PictureChoice> pictures;              // how pictures become the input, for the file's record
   std::vector<FolderFile> attached;      // further records of the archive, such as the original's extra files
   std::vector<VariantSummary> variants;  // of a package; the other numbers are those of member_that_callers_see()

@@ -94,6 +94,7 @@ void read_record(const std::string& text, ConvertOptions& options) {
   options.int8_weights = record.value("int8_weights", false);
   options.relax_fp16 = record.value("relax_fp16", false);
   options.tanh_gelu = record.value("tanh_gelu", false);
+  options.split_outputs = record.contains("splits");
   options.bound = bound_of(record);
   options.pixels = pixels_of(record);
   options.disabled_passes = record.at("disabled_passes").get<std::set<std::string>>();
@@ -152,6 +153,29 @@ std::optional<PixelInput> recorded_pixels(const ConvertedFile& file) {
   if (file.metadata.options.empty()) return std::nullopt;
   try {
     return pixels_of(json::parse(file.metadata.options));
+  } catch (const json::exception& error) {
+    fail_malformed(error);
+  }
+}
+
+std::string with_splits(const std::string& recorded_options, const std::vector<ResultSplit>& splits) {
+  if (splits.empty()) return recorded_options;
+  json record = json::parse(recorded_options);
+  for (const ResultSplit& split : splits) {
+    record["splits"].push_back({{"result", split.result}, {"axis", split.axis}, {"sizes", split.sizes}});
+  }
+  return record.dump();
+}
+
+std::vector<ResultSplit> recorded_splits(const ConvertedFile& file) {
+  if (file.metadata.options.empty()) return {};
+  try {
+    std::vector<ResultSplit> splits;
+    const json record = json::parse(file.metadata.options).value("splits", json::array());
+    for (const json& split : record) {
+      splits.push_back({split.at("result"), split.at("axis"), split.at("sizes").get<std::vector<int64_t>>()});
+    }
+    return splits;
   } catch (const json::exception& error) {
     fail_malformed(error);
   }

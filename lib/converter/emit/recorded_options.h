@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/converter/frontend/split_results.h"
 #include "lib/converter/load/converted_file.h"
 #include "lib/types/options.h"
 
@@ -17,6 +18,12 @@ std::vector<BoundArgument> recorded_bound(const ConvertedFile& file);
 
 // Returns what --input-pixels said at the conversion.
 std::optional<PixelInput> recorded_pixels(const ConvertedFile& file);
+
+// The recorded options with what --split-output made of the results.
+std::string with_splits(const std::string& recorded_options, const std::vector<ResultSplit>& splits);
+// The splits of a file; none for one that was converted without --split-output. Throws ConvertError (kBadFile) for a
+// damaged record.
+std::vector<ResultSplit> recorded_splits(const ConvertedFile& file);
 
 // Returns true if the file was converted with options that change the model's numbers: --fp16-weights, --int8-weights,
 // --gelu tanh.

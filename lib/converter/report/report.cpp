@@ -205,6 +205,9 @@ void add_conversion(json& report, const Conversion& conversion, const Diagnostic
   report["graph"] = to_json(conversion.graph);
   report.update(diagnostics_json(diagnostics));
   if (conversion.quantised) report["calibration"] = to_json(*conversion.quantised);
+  for (const ResultSplit& split : conversion.splits) {
+    report["split_results"].push_back({{"result", split.result}, {"axis", split.axis}, {"sizes", split.sizes}});
+  }
   if (conversion.stored_weights) report["stored_weights"] = stored_weights_json(*conversion.stored_weights);
   if (verification) report["verification"] = to_json(*verification);
 }

@@ -16,6 +16,7 @@
 #include "lib/converter/frontend/bound_arguments.h"
 #include "lib/converter/frontend/normalise.h"
 #include "lib/converter/frontend/sample_inputs.h"
+#include "lib/converter/frontend/split_results.h"
 #include "lib/converter/graph/torch_error.h"
 #include "lib/converter/load/custom_operators.h"
 #include "lib/converter/plan/split.h"
@@ -225,6 +226,7 @@ OperationCheck check_operations(const VerifyRequest& request) {
   const std::vector<Tensors> samples =
       tensor_samples(request, original, file, request.samples.value_or(VerifyDefaults::kSamples));
   const ConvertOptions options = bind_arguments(original, recorded_options(file));
+  split_results(original, recorded_splits(file));
   const Conversion conversion = convert(original, options, ignored);
   if (!file.is_partitioned && is_flexible(file)) run_converted(file, samples.at(0));  // writes its sizes
   const std::vector<Part> parts = parts_of(file, conversion);

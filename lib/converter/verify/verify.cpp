@@ -18,6 +18,7 @@
 #include "lib/converter/frontend/arguments.h"
 #include "lib/converter/frontend/freeze.h"
 #include "lib/converter/frontend/pixel_input.h"
+#include "lib/converter/frontend/split_results.h"
 #include "lib/converter/graph/deep_copy.h"
 #include "lib/converter/graph/quantised_engine.h"
 #include "lib/converter/graph/silenced_warnings.h"
@@ -277,8 +278,11 @@ Verification verify_file(const VerifyRequest& request, LoadedModel& original, st
   return result;
 }
 
-// Makes the models that are compared take pixels where the file does.
-void take_recorded_pixels(const ConvertedFile& file, LoadedModel& original, std::optional<LoadedModel>& reference) {
+// Makes the models that are compared take pixels where the file does, and give the parts of results that it gives.
+void take_recorded_interface(const ConvertedFile& file, LoadedModel& original, std::optional<LoadedModel>& reference) {
+  const std::vector<ResultSplit> splits = recorded_splits(file);
+  split_results(original, splits);
+  if (reference) split_results(*reference, splits);
   const auto pixels = recorded_pixels(file);
   if (!pixels) return;
   std::vector<InputSpec> none;
@@ -314,7 +318,7 @@ Verification verify_litert(const VerifyRequest& request) {
   described.runtime = Runtime::kShim;  // the weights keep their scales
   std::optional<LoadedModel> reference;
   if (!request.reference.empty()) reference = load_method(request.reference, request.method);
-  take_recorded_pixels(described, original, reference);
+  take_recorded_interface(described, original, reference);
   described.module = original.module;
   return verify_file(request, original, reference, described,
                      [&runner](const Values& sample) { return runner.run(sample); });
@@ -370,7 +374,7 @@ Verification verify(const VerifyRequest& request) {
     own.without_torch = true;
     converted.module = original.module;  // tells forward's arguments
   }
-  take_recorded_pixels(converted, original, reference);
+  take_recorded_interface(converted, original, reference);
   return converted.variants.empty() ? verify_on_host(own, original, reference, converted)
                                     : verify_package(own, original, reference, converted);
 }

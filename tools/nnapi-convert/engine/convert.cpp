@@ -19,7 +19,9 @@
 #include "lib/converter/emit/emit_cpu.h"
 #include "lib/converter/emit/litert_file.h"
 #include "lib/converter/emit/litert_metadata.h"
+#include "lib/converter/emit/recorded_options.h"
 #include "lib/converter/frontend/bound_arguments.h"
+#include "lib/converter/frontend/split_results.h"
 #include "lib/converter/load/custom_operators.h"
 #include "lib/converter/load/method_view.h"
 #include "lib/converter/report/report.h"
@@ -84,6 +86,17 @@ void log_calibration(const Conversion& conversion, bool is_stdout_taken) {
   for (size_t i = 0; i < conversion.variants.size(); ++i) {
     const VariantSummary& variant = conversion.variants[i];
     if (variant.quantised) out << fmt::format("model {} ({}): ", i + 1, variant.name) << to_text(*variant.quantised);
+  }
+}
+
+// Which results became several, with --split-output.
+void log_splits(const Conversion& conversion, bool is_stdout_taken) {
+  if (is_quiet()) return;
+  for (const ResultSplit& split : conversion.splits) {
+    (is_stdout_taken ? std::cerr : std::cout) << fmt::format(
+        "--split-output: result {} of the original is {} results of the file, its parts of sizes {} along "
+        "axis {}: forward returns a tuple\n",
+        split.result, split.sizes.size(), fmt::join(split.sizes, ", "), split.axis);
   }
 }
 
@@ -362,12 +375,17 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
   const AppNotes notes = notes_of(arguments, std::exchange(loaded.extra_files, {}));
   LoadedModel bound = loaded;
   const ConvertOptions options = bind_arguments(bound, arguments.options);
+  std::vector<ResultSplit> splits;
+  if (options.split_outputs) splits = splits_of(bound, options, arguments.calibration, diagnostics);
+  split_results(bound, splits);
   // Copies the original only for the CPU counterpart: a copy keeps its weights in memory.
   std::optional<LoadedModel> original;
   if (!arguments.options.emit_cpu.empty()) original = bound;
   Conversion conversion = convert_one_or_package(std::exchange(loaded, {}), std::exchange(bound, {}), options,
                                                  arguments, notes.labels, findings);
   conversion.attached = records_of(notes);
+  conversion.recorded_options = with_splits(conversion.recorded_options, splits);
+  conversion.splits = std::move(splits);
   // The model of a package that callers see may be one that data don't quantise.
   const PictureChoice& pictures = arguments.calibration.pictures;
   if (!conversion.pictures && pictures.is_given()) conversion.pictures = pictures;
@@ -397,6 +415,7 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
   log_parts(conversion);
   log_calibration(conversion, has_stdout(arguments.reports));
   log_weights(conversion, has_stdout(arguments.reports));
+  log_splits(conversion, has_stdout(arguments.reports));
   if (verification) log_verification(*verification, has_stdout(arguments.reports));
   if (of_litert) log_verification(*of_litert, has_stdout(arguments.reports), "LiteRT:\n");
   if (!arguments.reports.empty()) {
