@@ -57,20 +57,38 @@ Values through(const Values& values, const Scale& scale) {
   return result;
 }
 
-// Power of results and of their error, over samples.
-struct Power {
-  double signal = 0, noise = 0;
+// The parts of a result that are judged by themselves: those that a concatenation joins, else the whole result.
+// Beside a large part a small one would not count.
+struct ResultParts {
+  std::vector<size_t> parts = {0};  // by place along the axis
+  size_t inner = 1;                 // elements of each place
 
-  void add(const Values& expected, const Values& found) {
+  size_t part_of(size_t element) const { return parts[element / inner % parts.size()]; }
+};
+
+// Power of results and of their error, over samples, by part.
+struct Power {
+  std::vector<double> signal, noise;
+
+  void add(const Values& expected, const Values& found, const ResultParts& parts) {
+    signal.resize(parts.parts.back() + 1);
+    noise.resize(signal.size());
     for (size_t i = 0; i < expected.size() && i < found.size(); ++i) {
       const double a = static_cast<double>(expected[i]), b = static_cast<double>(found[i]);
       if (!std::isfinite(a) || !std::isfinite(b)) continue;
-      signal += a * a;
-      noise += (a - b) * (a - b);
+      signal[parts.part_of(i)] += a * a;
+      noise[parts.part_of(i)] += (a - b) * (a - b);
     }
   }
+  // Of the part that loses most.
   std::optional<double> snr() const {
-    return signal > 0 && noise > 0 ? std::optional<double>(10 * std::log10(signal / noise)) : std::nullopt;
+    std::optional<double> lowest;
+    for (size_t i = 0; i < signal.size(); ++i) {
+      if (!(signal[i] > 0 && noise[i] > 0)) continue;
+      const double snr = 10 * std::log10(signal[i] / noise[i]);
+      lowest = std::min(lowest.value_or(snr), snr);
+    }
+    return lowest;
   }
 };
 
@@ -301,9 +319,26 @@ class Diagnosing {
     for (size_t i = 0; i < made.size(); ++i) floats_[static_cast<size_t>(made[i])] = &results[i];
     for (size_t i = part.begin; i < part.end; ++i) {
       const OperandId id = result_of(numbers_[i]);
-      measured_[i].cumulated.add(floats_in(floats(id)), reals(integers[i - part.begin], scale(id)));
+      const ResultParts parts = parts_of(model_.operations[numbers_[i]]);
+      measured_[i].cumulated.add(floats_in(floats(id)), reals(integers[i - part.begin], scale(id)), parts);
       measure_alone(numbers_[i], measured_[i]);
     }
+  }
+
+  // Sizes are known: can_run_alone().
+  ResultParts parts_of(const Operation& operation) const {
+    ResultParts result;
+    const Dims* axis = operation.inputs.empty() ? nullptr : model_.at(operation.inputs.back()).ints();
+    if (operation.code != OperationCode::CONCATENATION || axis == nullptr) return result;
+    const auto at = static_cast<size_t>((*axis)[0].value());
+    result.parts.clear();
+    for (size_t i = 0; i + 1 < operation.inputs.size(); ++i) {
+      const Dims& dims = model_.at(operation.inputs[i]).dims;
+      result.parts.insert(result.parts.end(), static_cast<size_t>(dims[at].value()), i);
+    }
+    const Dims& dims = model_.at(operation.outputs[0]).dims;
+    for (size_t i = at + 1; i < dims.size(); ++i) result.inner *= static_cast<size_t>(dims[i].value());
+    return result;
   }
 
   void measure_alone(size_t number, Measured& measured) {
@@ -319,9 +354,10 @@ class Diagnosing {
       rounded.inputs.push_back(bytes_in(through(floats_in(floats(id)), scale(id))));
     }
     const Values expected = floats_in(floats(output));
-    measured.alone.add(expected, alone.run_integers(sample));
-    if (alone.has_weights()) measured.weights.add(expected, alone.run_rounded(sample));
-    measured.activations.add(expected, through(alone.run_floats(rounded), scale(output)));
+    const ResultParts parts = parts_of(model_.operations[number]);
+    measured.alone.add(expected, alone.run_integers(sample), parts);
+    if (alone.has_weights()) measured.weights.add(expected, alone.run_rounded(sample), parts);
+    measured.activations.add(expected, through(alone.run_floats(rounded), scale(output)), parts);
     measured.values.add(expected.data(), expected.size());
     for (const float value : expected) measured.saturated += is_saturated(value, scale(output)) ? 1 : 0;
     measured.count += static_cast<double>(expected.size());
@@ -389,6 +425,13 @@ std::vector<std::string> advice_on(const std::vector<OperationLoss>& losses) {
   std::vector<std::string> advice;
   for (const OperationLoss* loss : worst_of(losses, kMost)) {
     if (*loss->alone >= kLow) continue;
+    if (loss->code == nnapi_convert::name_of(OperationCode::CONCATENATION)) {
+      advice.push_back(fmt::format(
+          "{} that gives {} joins parts of unlike ranges, and one scale leaves one of them {:.1f} dB: --split-output "
+          "makes a result of each where it is a result, --keep-float {} keeps it float",
+          loss->code, name_of(*loss), *loss->alone, name_of(*loss)));
+      continue;
+    }
     const bool is_of_weights = loss->weights && (!loss->activations || *loss->weights < *loss->activations);
     const bool is_convolution = loss->code.find("CONV") != std::string::npos;
     advice.push_back(fmt::format(
