@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 
@@ -199,16 +200,23 @@ const float* WeightMemory::floats_of(const ValueView& value, const OperandView& 
   }
   const bool is_int8 = !scales.empty();
   const auto count = static_cast<size_t>(is_int8 ? value.length : value.length / sizeof(uint16_t));
-  // Memory that is not filled with zeros first.
-  floats_.push_back({value.offset, value.length, std::move(scales), std::unique_ptr<float[]>(new float[count])});
-  float* const floats = floats_.back().values.get();
-  const uint8_t* bytes = weights_.data + value.offset;
+  const size_t bytes = count * sizeof(float);
+  // The kernel gives all pages at once: one by one, as they are written, they cost more than the numbers.
+  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  if (memory == MAP_FAILED) std::abort();  // as where any other memory is missing
+  auto* const floats = static_cast<float*>(memory);
+  floats_.push_back({value.offset, value.length, std::move(scales), {floats, Unmap{bytes}}});
+  const uint8_t* stored = weights_.data + value.offset;
   if (is_int8) {
-    scale_integers(bytes, count, operand, floats);
+    scale_integers(stored, count, operand, floats);
   } else {
-    widen_halves(bytes, count, floats);
+    widen_halves(stored, count, floats);
   }
   return floats;
+}
+
+void WeightMemory::Unmap::operator()(float* values) const {
+  ::munmap(values, bytes);
 }
 
 WeightMemory::~WeightMemory() {

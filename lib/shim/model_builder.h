@@ -35,10 +35,14 @@ class WeightMemory {
   Weights weights_;
   const bool copies_;
   mutable std::mutex mutex_;
+  struct Unmap {
+    size_t bytes;
+    void operator()(float* values) const;
+  };
   struct Floats {
     uint64_t offset, length;
     std::vector<float> scales;  // of int8 weights: others may have the same integers
-    std::unique_ptr<float[]> values;
+    std::unique_ptr<float, Unmap> values;
   };
   mutable std::vector<Floats> floats_;
   ANeuralNetworksMemory* memory_ = nullptr;
