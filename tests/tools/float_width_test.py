@@ -331,6 +331,19 @@ class Widths(WidthTest):
         self.assert_refused(seeded(Changing).half(), "argument 1 of forward, List[Tensor], may be changed",
                             "--input", "images[0]=3,6")
 
+    def test_a_change_of_the_callers_input_warns(self):
+        class Adds(nn.Module):
+            def forward(self, x):
+                x += 1
+                return torch.relu(x) * 2
+
+        for script in (False, True):
+            model = self.folder / "model.pt"
+            made = torch.jit.script(Adds()) if script else torch.jit.trace(Adds(), torch.rand(2, 300).double())
+            made.save(str(model))
+            result = self.succeed(model, "--input", "2,300:float64", "--min-segment-macs", 0, "-o", self.folder / "out.pt")
+            self.assertEqual(1, result.stderr.count("aten::add_ changes the caller's input in place"), result.stderr)
+
     def test_single_stays(self):
         """A float32 model with one float64 number counts as a float32 model."""
         torch.jit.save(torch.jit.trace(nn.Sequential(nn.Linear(4, 3)), torch.randn(2, 4)), str(self.folder / "model.pt"))

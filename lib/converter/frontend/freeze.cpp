@@ -12,6 +12,7 @@
 #include <torch/csrc/jit/passes/remove_mutation.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "lib/base/error.h"
 #include "lib/converter/frontend/bound_arguments.h"
@@ -20,8 +21,10 @@
 #include "lib/converter/frontend/containers.h"
 #include "lib/converter/frontend/forks.h"
 #include "lib/converter/frontend/hidden_changes.h"
+#include "lib/converter/frontend/input_changes.h"
 #include "lib/converter/frontend/kept_objects.h"
 #include "lib/converter/frontend/reduced_steps.h"
+#include "lib/converter/frontend/remove_inplace.h"
 #include "lib/converter/frontend/unpack_prepacked.h"
 #include "lib/converter/frontend/unroll_loops.h"
 #include "lib/converter/frontend/weights_aside.h"
@@ -40,6 +43,7 @@ namespace {
 using torch::jit::Block;
 using torch::jit::Graph;
 using torch::jit::Node;
+using torch::jit::Value;
 
 // Returns the method that a node calls; null for other nodes, and for methods of interfaces.
 torch::jit::GraphFunction* called_method(const Node& node) {
@@ -94,6 +98,22 @@ void drop_dropouts(Graph& graph, bool modules_evaluate) {
   }
 }
 
+// Changes in place of the graph's inputs, and what is said of each where it is made on a copy from then on.
+std::vector<std::pair<const Value*, Warning>> changes_of_inputs(Graph& graph) {
+  std::vector<std::pair<const Value*, Warning>> changes;
+  for_each_node(graph, [&](Node& node) {
+    const bool changes_input = node.kind().is_aten() && !node.inputs().empty() && functional_kind(node) &&
+                               node.input(0)->node()->kind() == c10::prim::Param;
+    if (changes_input) changes.emplace_back(node.input(0), input_change_warning(node));
+  });
+  return changes;
+}
+
+bool is_changed(const Value& value) {
+  return std::any_of(value.uses().begin(), value.uses().end(),
+                     [](const torch::jit::Use& use) { return use.offset == 0 && functional_kind(*use.user); });
+}
+
 // Makes a model of another width, or one with steps of another width, compute in float32. Returns the dtypes of such
 // steps.
 std::vector<at::ScalarType> widen(const LoadedModel& loaded, const torch::jit::Module& module,
@@ -118,7 +138,11 @@ void simplify(const LoadedModel& loaded, FrozenModule& frozen) {
   unpack_prepacked(*graph);
   remove_dynamic_quantisation(graph);
   remove_quantised_tables(*graph);
+  const auto changes = changes_of_inputs(*graph);
   frozen.reduced_steps = widen(loaded, frozen.module, graph);
+  for (const auto& [input, warning] : changes) {
+    if (!is_changed(*input)) frozen.warnings.push_back(warning);
+  }
   torch::jit::PeepholeOptimize(graph);
   drop_dropouts(*graph, false);
 }

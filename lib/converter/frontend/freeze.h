@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "lib/base/diagnostics.h"
 #include "lib/converter/load/load.h"
 
 namespace nnapi_convert {
@@ -15,6 +16,7 @@ namespace nnapi_convert {
 struct FrozenModule {
   torch::jit::Module module;
   std::vector<at::ScalarType> reduced_steps = {};  // dtypes other than float32 of a float32 model's steps
+  std::vector<Warning> warnings = {};              // of changes that the frozen module no longer makes
 };
 
 // Throws ConvertError (kNotConvertible) for a module that can't be frozen.

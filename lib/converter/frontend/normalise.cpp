@@ -372,6 +372,7 @@ NormalisedModel normalise(const LoadedModel& loaded, const FrozenModule& frozen,
   model.run_by = options.run_by;
   if (const auto width = width_of(loaded)) warn_of_float_width(*width, diagnostics);
   warn_of_reduced_steps(frozen.reduced_steps, diagnostics);
+  for (const Warning& warning : frozen.warnings) diagnostics.warn(warning);
   if (options.run_by == RunBy::kNnapi) {
     normalise_for_nnapi(model, loaded, options, diagnostics);
   } else {

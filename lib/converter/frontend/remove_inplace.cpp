@@ -7,6 +7,7 @@
 #include <string>
 #include <unordered_set>
 
+#include "lib/converter/frontend/input_changes.h"
 #include "lib/converter/frontend/remove_part_writes.h"
 #include "lib/converter/graph/node_reads.h"
 #include "lib/ops/op_context.h"
@@ -187,12 +188,6 @@ bool is_graph_input(const Graph& graph, const Value* value) {
   return std::find(inputs.begin(), inputs.end(), value) != inputs.end();
 }
 
-void warn_of_input(const Node& node, Diagnostics& diagnostics) {
-  const std::string op = node.kind().toQualString();
-  diagnostics.warn({op + " changes the caller's input in place; the converted model leaves it as it is",
-                    source_of(node), op, "", 0});
-}
-
 // True if the value may share memory with an attribute: such state has to be changed in place.
 bool may_be_state(const AliasDb& aliases, Graph& graph, Value* value) {
   bool may_be = false;
@@ -218,7 +213,7 @@ void remove_at_top(const std::shared_ptr<Graph>& graph, Diagnostics& diagnostics
     if (is_safe) safe.emplace_back(node, *kind);
   }
   for (const auto& [node, kind] : safe) {
-    if (is_graph_input(*graph, node->input(0))) warn_of_input(*node, diagnostics);
+    if (is_graph_input(*graph, node->input(0))) diagnostics.warn(input_change_warning(*node));
     make_functional(*graph, node, kind);
   }
 }
@@ -237,7 +232,7 @@ void remove_part_writes(const std::shared_ptr<Graph>& graph, Diagnostics& diagno
         may_be_state(aliases, *graph, node->input(0))) {
       continue;
     }
-    if (is_graph_input(*graph, write.whole())) warn_of_input(*node, diagnostics);
+    if (is_graph_input(*graph, write.whole())) diagnostics.warn(input_change_warning(*node));
     write.remove(kind);
   }
 }
@@ -250,7 +245,7 @@ void remove_in_blocks(const std::shared_ptr<Graph>& graph, Diagnostics& diagnost
   for (Node* node : nodes) {
     const AliasDb aliases(graph);
     if (ReadsAfterChange(aliases, *graph, node).any() || may_be_state(aliases, *graph, node->input(0))) continue;
-    if (is_graph_input(*graph, node->input(0))) warn_of_input(*node, diagnostics);
+    if (is_graph_input(*graph, node->input(0))) diagnostics.warn(input_change_warning(*node));
     make_functional(*graph, node, *functional_kind(*node));
   }
 }
@@ -318,7 +313,7 @@ std::vector<Value*> remove_with_inputs_apart(const std::shared_ptr<Graph>& graph
     Value* copy = graph->insert(c10::aten::clone, {input});
     input->replaceAllUsesAfterNodeWith(copy->node(), copy);
     changed.push_back({input, copy, {}});
-    for (const Node* change : changes) warn_of_input(*change, changed.back().warnings);
+    for (const Node* change : changes) changed.back().warnings.warn(input_change_warning(*change));
   }
   if (changed.empty()) return {};
   Diagnostics ignored;
