@@ -212,9 +212,8 @@ class Quantising {
   }
 
   std::vector<size_t> refused_by_device(const Candidate& candidate) const {
-    const Model& floats = candidate.base->model;
-    const RewriteRequest request{candidate.assignment, rules_, options_.integer_inputs, options_.integer_outputs};
-    return refused_integers(*options_.device, floats, candidate.assignment, rewrite(floats, request));
+    const Rewritten integers = rewritten(candidate, options_.integer_inputs, options_.integer_outputs);
+    return refused_integers(*options_.device, candidate.base->model, candidate.assignment, integers);
   }
 
   // Runs of the model for refining ranges: those of small models take next to no time.
@@ -417,11 +416,15 @@ class Quantising {
     if (other.distance.noise < best.distance.noise) best = std::move(other);
   }
 
-  Model integer_form(const Candidate& candidate, bool integer_inputs, bool integer_outputs) const {
+  Rewritten rewritten(const Candidate& candidate, bool integer_inputs, bool integer_outputs) const {
     RewriteRequest request{candidate.assignment, rules_, integer_inputs, integer_outputs};
     if (candidate.corrects_bias) request.bias_changes = &candidate.changes;
     request.cache = candidate.base->cache.get();
-    Model result = rewrite(candidate.base->model, request).model;
+    return rewrite(candidate.base->model, request);
+  }
+
+  Model integer_form(const Candidate& candidate, bool integer_inputs, bool integer_outputs) const {
+    Model result = rewritten(candidate, integer_inputs, integer_outputs).model;
     nnapi::compact(result);
     return result;
   }

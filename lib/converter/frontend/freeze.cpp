@@ -102,9 +102,8 @@ void drop_dropouts(Graph& graph, bool modules_evaluate) {
 std::vector<std::pair<const Value*, Warning>> changes_of_inputs(Graph& graph) {
   std::vector<std::pair<const Value*, Warning>> changes;
   for_each_node(graph, [&](Node& node) {
-    const bool changes_input = node.kind().is_aten() && !node.inputs().empty() && functional_kind(node) &&
-                               node.input(0)->node()->kind() == c10::prim::Param;
-    if (changes_input) changes.emplace_back(node.input(0), input_change_warning(node));
+    const bool reads_input = !node.inputs().empty() && node.input(0)->node()->kind() == c10::prim::Param;
+    if (reads_input && functional_kind(node)) changes.emplace_back(node.input(0), input_change_warning(node));
   });
   return changes;
 }
