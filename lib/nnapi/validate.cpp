@@ -102,20 +102,6 @@ std::string subgraph_problem(const Model& model, const Operation& operation) {
   return "";
 }
 
-int64_t element_size(OperandCode type) {
-  switch (type) {
-    case OperandCode::TENSOR_FLOAT32:
-    case OperandCode::TENSOR_INT32:
-      return 4;
-    case OperandCode::TENSOR_FLOAT16:
-    case OperandCode::TENSOR_QUANT16_SYMM:
-    case OperandCode::TENSOR_QUANT16_ASYMM:
-      return 2;
-    default:
-      return 1;
-  }
-}
-
 // Checks that NNAPI and the buffers can hold an operand's sizes: 0 stands for an unknown size, and sizes and the bytes
 // of a tensor are 32-bit numbers. Sizes that depend on the inputs are not known here.
 std::string size_problem(const Operand& operand) {
@@ -265,6 +251,20 @@ std::vector<std::string> summary_of(const std::vector<Violation>& violations) {
     sentences.push_back(sentence(where(group.first) + others, group.first.problem));
   }
   return sentences;
+}
+
+int64_t element_size(OperandCode type) {
+  switch (type) {
+    case OperandCode::TENSOR_FLOAT32:
+    case OperandCode::TENSOR_INT32:
+      return 4;
+    case OperandCode::TENSOR_FLOAT16:
+    case OperandCode::TENSOR_QUANT16_SYMM:
+    case OperandCode::TENSOR_QUANT16_ASYMM:
+      return 2;
+    default:
+      return 1;
+  }
 }
 
 int required_feature_level(const Model& model) {

@@ -27,4 +27,7 @@ std::vector<std::string> summary_of(const std::vector<Violation>& violations);
 // Returns the lowest feature level that allows every operation of a valid model; at least 1.
 int required_feature_level(const Model& model);
 
+// Returns the bytes of an element of a tensor of this type.
+int64_t element_size(OperandCode type);
+
 }  // namespace nnapi_convert::nnapi

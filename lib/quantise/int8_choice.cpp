@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "lib/nnapi/validate.h"
 #include "lib/quantise/host_model.h"
 
 namespace nnapi_convert::quantise {
@@ -81,20 +82,6 @@ class Expected {
   double lowest_ = kInfinity, highest_ = -kInfinity;
 };
 
-size_t element_bytes_of(OperandCode type) {
-  switch (type) {
-    case OperandCode::TENSOR_FLOAT32:
-    case OperandCode::TENSOR_INT32:
-      return 4;
-    case OperandCode::TENSOR_FLOAT16:
-    case OperandCode::TENSOR_QUANT16_ASYMM:
-    case OperandCode::TENSOR_QUANT16_SYMM:
-      return 2;
-    default:
-      return 1;
-  }
-}
-
 // Runs the model with some of its candidates stored as int8. Without a choice that was kept, the model gets its float
 // weights back.
 class Trials {
@@ -109,7 +96,7 @@ class Trials {
     for (const Int8Candidate& each : candidates) floats_.push_back(each.model->at(each.operand).value);
     for (const nnapi::Boundary& output : model.outputs) {
       const OperandCode type = model.at(output.operand).type;
-      expected_.emplace_back(type, element_bytes_of(type));
+      expected_.emplace_back(type, static_cast<size_t>(nnapi::element_size(type)));
     }
   }
   ~Trials() {

@@ -10,7 +10,6 @@
 
 #include "lib/base/error.h"
 #include "lib/format/operation_table.h"
-#include "lib/nnapi/cost.h"
 #include "lib/nnapi/dump.h"
 #include "lib/nnapi/passes/compact.h"
 #include "lib/nnapi/validate.h"
@@ -23,6 +22,7 @@
 #include "lib/quantise/layers_of_pools.h"
 #include "lib/quantise/named_operations.h"
 #include "lib/quantise/observe.h"
+#include "lib/quantise/phase_runs.h"
 #include "lib/quantise/refine_ranges.h"
 #include "lib/quantise/rewrite.h"
 #include "lib/quantise/run_meter.h"
@@ -100,47 +100,13 @@ class Quantising {
   }
 
  private:
-  // What takes runs of the model, in its order.
-  enum class Phase { kExpect, kMethods, kPools, kEqualise, kRefine, kCorrect, kTarget, kJudge, kEnd };
-
-  // About how many runs a phase takes; at most, where data decide.
-  size_t runs_of(Phase phase) const {
-    const Techniques& techniques = options_.techniques;
-    const size_t some = choosing_.size(), held = judging_.size(), all = samples_.calibration.size();
-    const size_t methods = (techniques.searches_ranges ? all_range_methods().size() : 1) * some;
-    const size_t operations = model_.operations.size();
-    switch (phase) {
-      case Phase::kExpect:
-        return some + held + all;
-      case Phase::kMethods:
-        return methods;
-      case Phase::kPools:
-        return techniques.makes_pool_layers ? some : 0;
-      case Phase::kEqualise:
-        return techniques.equalises ? all + methods : 0;
-      case Phase::kRefine:
-        if (!techniques.searches_ranges || !techniques.refines_ranges) return 0;
-        return std::min(most_runs(), operations * some * (all_range_methods().size() - 1)) + 2 * some;
-      case Phase::kCorrect:
-        return techniques.corrects_bias ? some : 0;
-      case Phase::kTarget:
-        return options_.target.is_given() ? held : 0;
-      case Phase::kJudge:
-        return held + std::min(held, kMostDiagnosed) * kRunsOfDiagnosis;
-      case Phase::kEnd:
-        break;
-    }
-    return 0;
+  PhaseRuns phase_runs() const {
+    return {options_.techniques,         options_.target.is_given(), choosing_.size(), judging_.size(),
+            samples_.calibration.size(), model_.operations.size(),   most_runs()};
   }
 
   // The phase takes `runs`, or as many as it may.
-  void begin(Phase phase, std::optional<size_t> runs = {}) {
-    size_t ahead = runs.value_or(runs_of(phase));
-    for (int later = static_cast<int>(phase) + 1; later < static_cast<int>(Phase::kEnd); ++later) {
-      ahead += runs_of(static_cast<Phase>(later));
-    }
-    meter_.expect(ahead);
-  }
+  void begin(Phase phase, std::optional<size_t> runs = {}) { meter_.expect(phase_runs().from(phase, runs)); }
 
   // Samples of the calibration choose, all over it, so that those held back have no part in the choice.
   void select_choosing() {
@@ -216,16 +182,7 @@ class Quantising {
     return refused_integers(*options_.device, candidate.base->model, candidate.assignment, integers);
   }
 
-  // Runs of the model for refining ranges: those of small models take next to no time.
-  size_t most_runs() const {
-    constexpr int64_t kFewestRuns = 200, kMostRuns = 10000, kMultiplyAdds = 20'000'000'000, kOfOperation = 10'000;
-    if (options_.tries_all) return std::numeric_limits<size_t>::max();
-    const Count macs = nnapi::multiply_adds(model_);
-    // A small operation takes as long as some thousand multiply-adds.
-    const auto operations = static_cast<int64_t>(model_.operations.size());
-    const int64_t one = macs.is_known() ? macs.value_or(0) + kOfOperation * operations + 1 : kMultiplyAdds;
-    return static_cast<size_t>(std::clamp(kMultiplyAdds / one, kFewestRuns, kMostRuns));
-  }
+  size_t most_runs() const { return most_runs_of(model_, options_.tries_all); }
 
   Observations observed(const Model& model) {
     return observe({model, arguments_, options_.feature_level, [&](size_t) { meter_.count(); }}, samples_.calibration);
@@ -541,9 +498,6 @@ class Quantising {
     }
     NNC_ASSERT(problems.empty(), fmt::format("the quantised model is not valid: {}", problems[0]));
   }
-
-  static constexpr size_t kMostDiagnosed = 4;     // samples
-  static constexpr size_t kRunsOfDiagnosis = 11;  // about as long as one of them takes
 
   Model& model_;
   const std::vector<Dims>& arguments_;

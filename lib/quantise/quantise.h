@@ -21,17 +21,9 @@
 #include "lib/quantise/kept_sample.h"
 #include "lib/quantise/range.h"
 #include "lib/quantise/target.h"
+#include "lib/quantise/techniques.h"
 
 namespace nnapi_convert::quantise {
-
-// What may be done where it brings the results nearer.
-struct Techniques {
-  bool equalises = true;          // layers
-  bool corrects_bias = true;      // by what rounding weights adds
-  bool searches_ranges = true;    // else all are from the smallest to the largest value
-  bool refines_ranges = true;     // of single tensors
-  bool makes_pool_layers = true;  // of average pools
-};
 
 // Its name, and what gives the number. The results are one by sample held back, of the float model or of integers.
 struct Scoring {

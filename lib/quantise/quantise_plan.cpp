@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <memory>
 #include <utility>
@@ -16,6 +15,7 @@
 #include "lib/converter/samples/calibration_samples.h"
 #include "lib/format/operation_table.h"
 #include "lib/nnapi/dump.h"
+#include "lib/quantise/judging_samples.h"
 #include "lib/quantise/named_operations.h"
 #include "lib/quantise/physical_sample.h"
 #include "lib/quantise/preprocessing_check.h"
@@ -28,26 +28,6 @@ namespace {
 constexpr size_t kFewSamples = 5;  // all are for both
 constexpr size_t kAdvisedSamples = 32;
 constexpr size_t kFirstSamples = 4;
-
-// A drop of top-1 may need more samples held back to be proven than others: up to a half of all. How many rows a sample
-// has is known of a whole model.
-HoldBack hold_back_for(const PlannedModel& planned, size_t count, const CalibrationOptions& calibration,
-                       bool has_classes, bool has_scoring) {
-  // Accuracy needs many. Samples that the two forms classify otherwise widen the interval, so that more than the fewest
-  // are needed to prove a loss.
-  constexpr size_t kMostJudging = 200;
-  constexpr double kMoreForLoss = 3;
-  HoldBack usual;
-  if (has_classes || has_scoring) usual.most = kMostJudging;
-  const double drop = calibration.max_drop.value_or(1);
-  if (drop <= 0 || drop >= 1 || has_scoring) return usual;
-  const bool has_rows = planned.plan.is_whole() && !has_classes;
-  const double rows = has_rows ? quantise::rows_of_run(planned.plan.segments[0].part.model) : 1;
-  const double proving = quantise::rows_needed(drop) * (has_classes ? kMoreForLoss : 1);
-  const auto needed = static_cast<size_t>(std::ceil(proving / std::max(1.0, rows)));
-  if (needed <= std::min(usual.most, count / usual.every)) return usual;
-  return {std::max<size_t>(2, count / needed), needed};
-}
 
 // The samples by which the file checks a device. A file that is built from a table has no data: so that it is the same
 // file, one that writes a table takes none either.
@@ -67,37 +47,6 @@ std::string few_samples_text(size_t count) {
   if (count >= kAdvisedSamples) return "";
   return fmt::format("calibration: {} found; {} or more give ranges that hold for others", counted(count, "sample"),
                      kAdvisedSamples);
-}
-
-// Of the samples that judge: those held back, or all where none is.
-SampleTruth held_back_truth(const SampleTruth& truth, size_t count, const HoldBack& rule) {
-  const std::vector<bool> is_held_back = held_back(count, rule);
-  const bool is_any = std::count(is_held_back.begin(), is_held_back.end(), true) > 0;
-  SampleTruth result = truth;
-  if (!is_any || !truth.has_classes()) return result;
-  result.classes.clear();
-  for (size_t i = 0; i < count; ++i) {
-    if (is_held_back[i]) result.classes.push_back(truth.classes[i]);
-  }
-  return result;
-}
-
-// The samples that judge.
-struct Judging {
-  std::vector<SampleName> names;
-  CalibrationSamples samples;
-};
-
-Judging judging_of(const CalibrationData& data, const HoldBack& rule) {
-  const std::vector<bool> is_held_back = held_back(data.samples.size(), rule);
-  const bool is_any = std::count(is_held_back.begin(), is_held_back.end(), true) > 0;
-  Judging judging;
-  for (size_t i = 0; i < data.samples.size(); ++i) {
-    if (is_any && !is_held_back[i]) continue;
-    judging.names.push_back(data.names[i]);
-    judging.samples.push_back(data.samples[i]);
-  }
-  return judging;
 }
 
 // Of a model that NNAPI runs whole: its results become those of forward.

@@ -1,0 +1,34 @@
+// How many runs of the model the phases of quantising take, so that one can tell how long the rest takes.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "lib/nnapi/model.h"
+#include "lib/quantise/techniques.h"
+
+namespace nnapi_convert::quantise {
+
+// What takes runs of the model, in its order.
+enum class Phase { kExpect, kMethods, kPools, kEqualise, kRefine, kCorrect, kTarget, kJudge, kEnd };
+
+constexpr size_t kMostDiagnosed = 4;     // samples
+constexpr size_t kRunsOfDiagnosis = 11;  // the diagnosis of a sample takes about as long
+
+// Runs of the model for refining ranges: those of small models take next to no time.
+size_t most_runs_of(const nnapi::Model& model, bool tries_all);
+
+struct PhaseRuns {
+  Techniques techniques;
+  bool has_target;
+  size_t choosing, judging, calibration;  // samples
+  size_t operations;
+  size_t most;  // most_runs_of()
+
+  // About how many runs a phase takes; at most, where data decide.
+  size_t of(Phase phase) const;
+  // Of a phase, which takes `runs` if they are known, and of all later ones.
+  size_t from(Phase phase, std::optional<size_t> runs) const;
+};
+
+}  // namespace nnapi_convert::quantise

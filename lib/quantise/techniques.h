@@ -1,0 +1,15 @@
+// The techniques of quantising that can be switched off.
+#pragma once
+
+namespace nnapi_convert::quantise {
+
+// What may be done where it brings the results nearer.
+struct Techniques {
+  bool equalises = true;          // layers
+  bool corrects_bias = true;      // by what rounding weights adds
+  bool searches_ranges = true;    // else all are from the smallest to the largest value
+  bool refines_ranges = true;     // of single tensors
+  bool makes_pool_layers = true;  // of average pools
+};
+
+}  // namespace nnapi_convert::quantise
