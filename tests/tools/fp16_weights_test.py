@@ -2,19 +2,14 @@
 
 import copy
 import os
-import pathlib
 import unittest
 
 import torch
 from torch import nn
 
-from cli import PROGRAM, CliTest
 from mobile_models import seeded
-from stock_torch import StockTorchTest, call, images, load, load_lite
-
-torch.ops.load_library(str(pathlib.Path(PROGRAM).resolve().parents[1] / "lib" / "libnnapi_shim_torch.so"))
-
-RUNTIMES = ("pytorch", "shim")
+from stock_torch import call, images, load, load_lite
+from stored_weights import RUNTIMES, StoredWeightsTest
 
 
 def net():
@@ -32,17 +27,7 @@ def rounded(module):
     return module
 
 
-class Float16Weights(CliTest, StockTorchTest):
-    def save(self, module, name="model.pt"):
-        path = self.folder / name
-        torch.jit.save(torch.jit.script(module.eval()), str(path))
-        return path
-
-    def converted(self, path, *options, name="out.pt", sizes="2,3,16,16"):
-        out = self.folder / name
-        result = self.succeed(path, "--input", sizes, "--nhwc", *options, "-o", out)
-        return out, result
-
+class Float16Weights(StoredWeightsTest):
     def test_half_the_size_and_the_rounded_weights(self):
         module = seeded(net)
         path = self.save(module)

@@ -4,20 +4,16 @@ channel."""
 import copy
 import json
 import os
-import pathlib
 import unittest
 
 import numpy
 import torch
 from torch import nn
 
-from cli import PROGRAM, CliTest
 from mobile_models import seeded
-from stock_torch import StockTorchTest, call, images, load, load_lite
+from stock_torch import call, images, load, load_lite
+from stored_weights import RUNTIMES, StoredWeightsTest
 
-torch.ops.load_library(str(pathlib.Path(PROGRAM).resolve().parents[1] / "lib" / "libnnapi_shim_torch.so"))
-
-RUNTIMES = ("pytorch", "shim")
 LEAST = 128  # bytes of integers that are stored beside the buffer
 
 
@@ -51,16 +47,9 @@ def sensitive():
     return module
 
 
-class Int8Weights(CliTest, StockTorchTest):
-    def save(self, module, name="model.pt"):
-        path = self.folder / name
-        torch.jit.save(torch.jit.script(module.eval()), str(path))
-        return path
-
-    def converted(self, path, *options, name="out.pt", sizes="2,3,16,16"):
-        out = self.folder / name
-        result = self.succeed(path, "--input", sizes, "--nhwc", "--int8-weights", *options, "-o", out)
-        return out, result
+class Int8Weights(StoredWeightsTest):
+    def converted(self, path, *options, **places):
+        return super().converted(path, "--int8-weights", *options, **places)
 
     def assert_near(self, expected, found, most=0.01):
         error = (expected - found).abs().max() / (expected.max() - expected.min())
