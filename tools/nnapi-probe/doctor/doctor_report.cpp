@@ -222,6 +222,30 @@ std::vector<std::string> texts_json(const std::vector<std::string>& texts) {
   return result;
 }
 
+// An operation's times, for a line of the table.
+struct TimeRow {
+  size_t part;
+  uint32_t number;
+  uint64_t ns;
+  std::optional<uint64_t> added_ns;
+  // By what it adds, if that is known.
+  uint64_t cost() const { return added_ns.value_or(ns); }
+};
+
+std::string time_columns(const TimeRow& row, bool has_added, double sum) {
+  char line[100];
+  const double share = 100 * static_cast<double>(row.cost()) / sum;
+  if (!has_added) {
+    std::snprintf(line, sizeof line, "  %12.1f  %6.1f%%  ", microseconds(row.ns), share);
+  } else if (row.added_ns) {
+    std::snprintf(line, sizeof line, "  %9.1f  %9.1f  %6.1f%%  ", microseconds(*row.added_ns), microseconds(row.ns),
+                  share);
+  } else {
+    std::snprintf(line, sizeof line, "  %9s  %9.1f  %7s  ", "-", microseconds(row.ns), "-");
+  }
+  return line;
+}
+
 }  // namespace
 
 std::string table_text(const Patient& patient, const Report& report) {
@@ -243,17 +267,9 @@ std::string table_text(const Patient& patient, const Report& report) {
 }
 
 std::string times_text(const Patient& patient, const Report& report) {
-  struct Row {
-    size_t part;
-    uint32_t number;
-    uint64_t ns;
-    std::optional<uint64_t> added_ns;
-    // By what it adds, if that is known.
-    uint64_t cost() const { return added_ns.value_or(ns); }
-  };
   std::string text;
   for (const DeviceReport& device : report.devices) {
-    std::vector<Row> rows;
+    std::vector<TimeRow> rows;
     uint64_t alone = 0, added = 0, whole = 0;
     bool has_added = false;
     for (size_t part = 0; part < device.parts.size(); ++part) {
@@ -268,7 +284,7 @@ std::string times_text(const Patient& patient, const Report& report) {
         has_added = has_added || operation.added_ns;
       }
     }
-    std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.cost() > b.cost(); });
+    std::stable_sort(rows.begin(), rows.end(), [](const TimeRow& a, const TimeRow& b) { return a.cost() > b.cost(); });
     char line[400];
     std::snprintf(line, sizeof line,
                   "%s: the whole model takes %.0f microseconds, its operations alone %.0f together\n",
@@ -276,24 +292,10 @@ std::string times_text(const Patient& patient, const Report& report) {
     text += std::string(text.empty() ? "" : "\n") + line;
     text += has_added ? "    adds us      alone    share  operation\n" : "  microseconds    share  operation\n";
     const auto sum = static_cast<double>(std::max<uint64_t>(has_added ? added : alone, 1));
-    for (const Row& row : rows) {
+    for (const TimeRow& row : rows) {
       const OperationView& operation = patient.parts[row.part].main().operations[row.number];
-      const double share = 100 * static_cast<double>(row.cost()) / sum;
-      if (has_added) {
-        char adds[32] = "-";
-        if (row.added_ns) std::snprintf(adds, sizeof adds, "%.1f", microseconds(*row.added_ns));
-        std::snprintf(line, sizeof line, "  %9s  %9.1f  ", adds, microseconds(row.ns));
-        text += line;
-        if (row.added_ns) {
-          std::snprintf(line, sizeof line, "%6.1f%%  ", share);
-        } else {
-          std::snprintf(line, sizeof line, "%7s  ", "-");
-        }
-      } else {
-        std::snprintf(line, sizeof line, "  %12.1f  %6.1f%%  ", microseconds(row.ns), share);
-      }
-      text += line + std::to_string(row.number) + " " + padded(operation_name(operation), 24) + " " +
-              place_text(operation) + "\n";
+      text += time_columns(row, has_added, sum) + std::to_string(row.number) + " " +
+              padded(operation_name(operation), 24) + " " + place_text(operation) + "\n";
     }
   }
   return text;
