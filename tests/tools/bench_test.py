@@ -111,9 +111,11 @@ class BenchRuns(Bench):
         model.save(str(self.folder / "large.pt"))
         memory = self.report(f"--model={self.folder / 'large.pt'}", "--input_dims=1,2048",
                              "--input_type=float")["memory_bytes"]
-        growth = [memory["loaded"][kind] - memory["at_start"][kind]
-                  for kind in ("resident", "proportional", "owned", "written")]
-        self.assertEqual([], [bytes for bytes in growth if not 16e6 < bytes < 40e6])
+        growth = {kind: memory["loaded"][kind] - memory["at_start"][kind] for kind in ("resident", "written")}
+        self.assertEqual({}, {kind: bytes for kind, bytes in growth.items() if not 12e6 < bytes < 40e6})
+        # How much of a library's pages is this process's alone changes with other processes, and so isn't compared.
+        for use in memory.values():
+            self.assertTrue(use["owned"] <= use["proportional"] <= use["resident"], use)
 
     def test_comparison(self):
         stock = self.both("--emit-cpu", self.folder / "cpu.pt")["pytorch"]
