@@ -83,6 +83,10 @@ std::vector<std::string> values_after(const Model& model, const Operation& opera
   return names;
 }
 
+DeviceRefusal refused(const Model& model, const Operation& operation, std::string reason) {
+  return {operation.code, operation.source, std::move(reason), values_after(model, operation)};
+}
+
 bool holds(const DriverRule& rule, const JudgedOperation& judged) {
   const auto is_large = [&](const JudgedOperand& each) { return has_elements(each, *rule.elements); };
   if (!rule.operation.holds(judged)) return false;
@@ -130,8 +134,23 @@ std::vector<DeviceRefusal> DeviceProfile::refusals(const Model& model) const {
   for (const Model* each : with_subgraphs(model)) {
     for (const Operation& operation : each->operations) {
       std::string reason = refusal(*each, operation);
+      if (!reason.empty()) result.push_back(refused(*each, operation, std::move(reason)));
+    }
+  }
+  return result;
+}
+
+std::vector<DeviceRefusal> DeviceProfile::refusals_in_any_form(const Model& model, const IntegerRules& rules) const {
+  std::vector<DeviceRefusal> result;
+  for (const Model* each : with_subgraphs(model)) {
+    const Model integers = typed_as_integers(*each, rules);
+    for (size_t i = 0; i < each->operations.size(); ++i) {
+      const Operation& operation = each->operations[i];
+      std::string reason = refusal(*each, operation);
       if (reason.empty()) continue;
-      result.push_back({operation.code, operation.source, std::move(reason), values_after(*each, operation)});
+      const bool may_be_integer = each == &model && has_integer_form(model, operation, rules);
+      if (may_be_integer && refusal(integers, operation).empty()) continue;
+      result.push_back(refused(*each, operation, std::move(reason)));
     }
   }
   return result;

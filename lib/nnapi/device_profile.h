@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lib/format/device_profile.h"
+#include "lib/nnapi/integer_forms.h"
 #include "lib/nnapi/model.h"
 
 namespace nnapi_convert::nnapi {
@@ -48,6 +49,9 @@ class DeviceProfile {
   std::string refusal(const Model& model, const Operation& operation) const;
   // Returns all operations of the model and its subgraphs that the device refuses.
   std::vector<DeviceRefusal> refusals(const Model& model) const;
+  // Returns the operations that the device refuses in integers as well as in floats. The model is one of floats, and
+  // `rules` say which of its operations could compute with integers.
+  std::vector<DeviceRefusal> refusals_in_any_form(const Model& model, const IntegerRules& rules) const;
 
  private:
   DeviceRules rules_;

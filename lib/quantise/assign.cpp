@@ -24,7 +24,7 @@ double largest_of(const std::vector<float>& values) {
 }
 
 // The squared error of rounding.
-double rounding_error(const std::vector<float>& values, const Scale& scale) {
+double rounding_error(const std::vector<float>& values, const nnapi::Scale& scale) {
   const double step = static_cast<double>(scale.scale);
   double error = 0;
   for (const float value : values) {
@@ -38,19 +38,19 @@ double rounding_error(const std::vector<float>& values, const Scale& scale) {
 
 // Of weights. A symmetric scale may be nearer than one that just covers them: weights of models that were trained for
 // integers lie on its grid.
-Scale best_scale(const std::vector<float>& values) {
+nnapi::Scale best_scale(const std::vector<float>& values) {
   const double largest = largest_of(values);
-  Scale best = range_of(values).scale();
+  nnapi::Scale best = range_of(values).scale();
   if (!(largest > 1e-30)) return best;
   for (const double levels : {127.0, 127.5, 128.0}) {
-    const Scale symmetric{static_cast<float>(largest / levels), 128};
+    const nnapi::Scale symmetric{static_cast<float>(largest / levels), 128};
     if (rounding_error(values, symmetric) < rounding_error(values, best)) best = symmetric;
   }
   return best;
 }
 
 // True if the scale reaches the values, up to a few steps.
-bool fits(const Histogram& values, const Scale& scale) {
+bool fits(const Histogram& values, const nnapi::Scale& scale) {
   constexpr double kSlack = 4;
   const auto step = static_cast<double>(scale.scale);
   return static_cast<double>(values.lowest()) >= (-scale.zero_point - kSlack) * step &&
@@ -59,7 +59,7 @@ bool fits(const Histogram& values, const Scale& scale) {
 
 // True if rounding to the scale leaves most of the values' power: of a softmax over hundreds of numbers, steps of 1/256
 // leave hardly any.
-bool is_kept(const Histogram& values, const Scale& scale) {
+bool is_kept(const Histogram& values, const nnapi::Scale& scale) {
   constexpr double kLeastSnr = 15;
   const auto step = static_cast<double>(scale.scale);
   double power = 0, noise = 0;
@@ -128,9 +128,9 @@ class Assigning {
   bool fix_scales() {
     fixed_.assign(model_.operands.size(), std::nullopt);
     return for_each_integer([&](const Operation& operation) {
-      const auto fixed = fixed_scale(operation.code);
+      const auto fixed = nnapi::fixed_scale(operation.code);
       if (!fixed) return true;
-      std::optional<Scale>& scale = fixed_[groups_.find(operation.outputs[0])];
+      std::optional<nnapi::Scale>& scale = fixed_[groups_.find(operation.outputs[0])];
       if (scale && *scale != *fixed) return false;
       scale = fixed;
       return true;
@@ -180,8 +180,8 @@ class Assigning {
         const size_t group = groups_.find(id);
         if (!fixed_[group] && !given[group] && merged[group].empty()) return false;
       }
-      if (!fixed_scale(operation.code)) return true;
-      const Scale& scale = *fixed_[groups_.find(operation.outputs[0])];
+      if (!nnapi::fixed_scale(operation.code)) return true;
+      const nnapi::Scale& scale = *fixed_[groups_.find(operation.outputs[0])];
       const Histogram& values = merged[groups_.find(operation.outputs[0])];
       return values.empty() || (fits(values, scale) && (has_to_be_integer(operation) || is_kept(values, scale)));
     });
@@ -194,11 +194,11 @@ class Assigning {
     return !request_.rules.may_mix_floats() || (request_.integer_outputs && is_output);
   }
 
-  Scale scale_of_group(size_t group) const { return fixed_[group] ? *fixed_[group] : ranges_[group].scale(); }
+  nnapi::Scale scale_of_group(size_t group) const { return fixed_[group] ? *fixed_[group] : ranges_[group].scale(); }
 
   bool scale_constants() {
     return for_each_integer([&](const Operation& operation) {
-      if (form_of(operation.code) == Form::kWeighted) return true;
+      if (nnapi::form_of(operation.code) == nnapi::IntegerForm::kWeighted) return true;
       for (const OperandId id : operation.inputs) {
         const Operand& operand = model_.at(id);
         if (operand.constant() == nullptr || operand.type != OperandCode::TENSOR_FLOAT32) continue;
@@ -209,8 +209,8 @@ class Assigning {
   }
 
   double product_of_inputs(const Operation& operation) const {
-    const Scale& first = *result_.scales[static_cast<size_t>(operation.inputs[0])];
-    if (form_of(operation.code) != Form::kWeighted) {
+    const nnapi::Scale& first = *result_.scales[static_cast<size_t>(operation.inputs[0])];
+    if (nnapi::form_of(operation.code) != nnapi::IntegerForm::kWeighted) {
       return static_cast<double>(first.scale) *
              static_cast<double>(result_.scales[static_cast<size_t>(operation.inputs[1])]->scale);
     }
@@ -255,7 +255,7 @@ class Assigning {
   const AssignRequest& request_;
   const Model& model_;
   Groups groups_;
-  std::vector<std::optional<Scale>> fixed_;
+  std::vector<std::optional<nnapi::Scale>> fixed_;
   std::vector<Range> ranges_;  // by group
   Assignment result_;
 };
@@ -270,25 +270,26 @@ Assignment assign(const AssignRequest& request) {
   return Assigning(request).run();
 }
 
-Scale WeightCache::scale(const Model& model, OperandId filter) {
+nnapi::Scale WeightCache::scale(const Model& model, OperandId filter) {
   const auto found = scales_.find(filter);
   if (found != scales_.end()) return found->second;
   return scales_[filter] = best_scale(model.at(filter).constant()->floats());
 }
 
-Scale filter_scale(const Model& model, const Operation& operation, const Scale& input, WeightCache* cache) {
+nnapi::Scale filter_scale(const Model& model, const Operation& operation, const nnapi::Scale& input,
+                          WeightCache* cache) {
   WeightCache own;
-  const Scale scale = (cache != nullptr ? *cache : own).scale(model, operation.inputs[1]);
+  const nnapi::Scale scale = (cache != nullptr ? *cache : own).scale(model, operation.inputs[1]);
   const double bias = largest_of(model.at(operation.inputs[2]).constant()->floats());
   const double least = bias / (kLargestBias * static_cast<double>(input.scale));
-  return static_cast<double>(scale.scale) < least ? Scale{static_cast<float>(least), 128} : scale;
+  return static_cast<double>(scale.scale) < least ? nnapi::Scale{static_cast<float>(least), 128} : scale;
 }
 
-std::vector<float> filter_scales(const Model& model, const Operation& operation, const Scale& input) {
+std::vector<float> filter_scales(const Model& model, const Operation& operation, const nnapi::Scale& input) {
   const nnapi::Constant& filter = *model.at(operation.inputs[1]).constant();
   const std::vector<float> values = filter.floats();
   const std::vector<float> bias = model.at(operation.inputs[2]).constant()->floats();
-  const size_t axis = *channel_axis(operation.code);
+  const size_t axis = *nnapi::channel_axis(operation.code);
   const auto channels = static_cast<size_t>(filter.shape()[axis]);
   size_t inner = 1;
   for (size_t i = axis + 1; i < filter.shape().size(); ++i) inner *= static_cast<size_t>(filter.shape()[i]);

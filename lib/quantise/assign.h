@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "lib/nnapi/integer_forms.h"
 #include "lib/nnapi/model.h"
-#include "lib/quantise/forms.h"
 #include "lib/quantise/observe.h"
 #include "lib/quantise/range.h"
 
@@ -16,16 +16,16 @@ namespace nnapi_convert::quantise {
 class WeightCache {
  public:
   // Of the filter's values, as best_scale() has it.
-  Scale scale(const nnapi::Model& model, nnapi::OperandId filter);
+  nnapi::Scale scale(const nnapi::Model& model, nnapi::OperandId filter);
 
  private:
-  std::map<nnapi::OperandId, Scale> scales_;
+  std::map<nnapi::OperandId, nnapi::Scale> scales_;
 };
 
 struct AssignRequest {
   const nnapi::Model& model;
   const Observations& observations;
-  Rules rules;
+  nnapi::IntegerRules rules;
   RangeMethod method = RangeMethod::kMinMax;
   std::vector<bool> kept_float;                  // by operation
   std::vector<std::optional<Range>> given = {};  // by operand: ranges that are not measured but told; may be empty
@@ -34,8 +34,8 @@ struct AssignRequest {
 };
 
 struct Assignment {
-  std::vector<bool> is_integer;              // by operation
-  std::vector<std::optional<Scale>> scales;  // by operand: of tensors and constants beside integer operations
+  std::vector<bool> is_integer;                     // by operation
+  std::vector<std::optional<nnapi::Scale>> scales;  // by operand: of tensors and constants beside integer operations
   // By operand: what the scales are for, of tensors beside integer operations without a fixed scale. Those with the
   // same number in `groups` share one.
   std::vector<std::optional<Range>> ranges;
@@ -46,9 +46,10 @@ struct Assignment {
 Assignment assign(const AssignRequest& request);
 
 // Of a filter with one scale, asymmetric; `input` is the scale of what the operation reads. No bias overflows by it.
-Scale filter_scale(const nnapi::Model& model, const nnapi::Operation& operation, const Scale& input,
-                   WeightCache* cache = nullptr);
+nnapi::Scale filter_scale(const nnapi::Model& model, const nnapi::Operation& operation, const nnapi::Scale& input,
+                          WeightCache* cache = nullptr);
 // Of a filter with a scale for each channel.
-std::vector<float> filter_scales(const nnapi::Model& model, const nnapi::Operation& operation, const Scale& input);
+std::vector<float> filter_scales(const nnapi::Model& model, const nnapi::Operation& operation,
+                                 const nnapi::Scale& input);
 
 }  // namespace nnapi_convert::quantise

@@ -49,7 +49,7 @@ json tensors_json(const TableModel& model, const quantise::Report& report) {
     if (!is_measured && !has_scale) continue;
     json entry = {{"name", model.names[i]}};
     if (has_scale) {
-      const quantise::Scale& scale = *choice.assignment.scales[i];
+      const nnapi::Scale& scale = *choice.assignment.scales[i];
       entry["scale"] = scale.scale;
       entry["zero_point"] = scale.zero_point;
       const bool is_refined = i < choice.is_refined.size() && choice.is_refined[i];
@@ -244,7 +244,7 @@ TableModel table_model(const nnapi::Model& model) {
   result.names = quantise::stable_names(model);
   result.is_fixed.resize(result.names.size(), false);
   for (const nnapi::Operation& operation : model.operations) {
-    if (quantise::fixed_scale(operation.code)) result.is_fixed[static_cast<size_t>(operation.outputs[0])] = true;
+    if (nnapi::fixed_scale(operation.code)) result.is_fixed[static_cast<size_t>(operation.outputs[0])] = true;
     result.operations.push_back({name_of(operation.code), result.names[static_cast<size_t>(operation.outputs[0])]});
   }
   for (const nnapi::Operand& operand : model.operands) {

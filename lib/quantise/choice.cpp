@@ -33,7 +33,8 @@ Observations observations_of(const Model& model, const Choice& choice) {
 
 class Checking {
  public:
-  Checking(const Model& model, const Choice& choice, const Rules& rules, const std::vector<std::string>& names)
+  Checking(const Model& model, const Choice& choice, const nnapi::IntegerRules& rules,
+           const std::vector<std::string>& names)
       : model_(model), choice_(choice), rules_(rules), names_(names) {}
 
   std::string run() const {
@@ -47,7 +48,9 @@ class Checking {
   }
 
  private:
-  const std::optional<Scale>& scale(OperandId id) const { return choice_.assignment.scales[static_cast<size_t>(id)]; }
+  const std::optional<nnapi::Scale>& scale(OperandId id) const {
+    return choice_.assignment.scales[static_cast<size_t>(id)];
+  }
   const std::string& name(OperandId id) const { return names_[static_cast<size_t>(id)]; }
 
   std::vector<OperandId> tensors_of(const Operation& operation) const {
@@ -85,7 +88,7 @@ class Checking {
   std::string problem_of_bias(size_t number) const {
     if (choice_.bias_changes.empty() || choice_.bias_changes[number].empty()) return "";
     const Operation& operation = model_.operations[number];
-    const bool is_weighted = form_of(operation.code) == Form::kWeighted;
+    const bool is_weighted = nnapi::form_of(operation.code) == nnapi::IntegerForm::kWeighted;
     const size_t count = is_weighted ? model_.at(operation.inputs[2]).constant()->element_count() : 0;
     if (choice_.bias_changes[number].size() == count) return "";
     return fmt::format("bias_changes of {}: {} numbers found, {} needed", name(operation.outputs[0]),
@@ -95,7 +98,7 @@ class Checking {
   // Of operations without weights: those have scales of their own.
   std::vector<OperandId> constants_of(const Operation& operation) const {
     std::vector<OperandId> constants;
-    if (form_of(operation.code) == Form::kWeighted) return constants;
+    if (nnapi::form_of(operation.code) == nnapi::IntegerForm::kWeighted) return constants;
     for (const OperandId id : operation.inputs) {
       const nnapi::Operand& operand = model_.at(id);
       if (operand.constant() != nullptr && operand.type == OperandCode::TENSOR_FLOAT32) constants.push_back(id);
@@ -106,15 +109,16 @@ class Checking {
   std::string problem_of_output(const Operation& operation, const std::string& code) const {
     const OperandId id = operation.outputs[0];
     if (!is_float_variable(model_.at(id))) return "";
-    const auto fixed = fixed_scale(operation.code);
+    const auto fixed = nnapi::fixed_scale(operation.code);
     if (fixed && *scale(id) != *fixed) {
       return fmt::format("{}, the result of {}, needs the scale {} and zero point {}, {} and {} found", name(id), code,
                          fixed->scale, fixed->zero_point, scale(id)->scale, scale(id)->zero_point);
     }
     if (!rules_.needs_larger_output(operation)) return "";
-    const Scale& first = *scale(operation.inputs[0]);
-    const Scale second = form_of(operation.code) == Form::kWeighted ? filter_scale(model_, operation, first)
-                                                                    : *scale(operation.inputs[1]);
+    const nnapi::Scale& first = *scale(operation.inputs[0]);
+    const nnapi::Scale second = nnapi::form_of(operation.code) == nnapi::IntegerForm::kWeighted
+                                    ? filter_scale(model_, operation, first)
+                                    : *scale(operation.inputs[1]);
     const double product = static_cast<double>(first.scale) * static_cast<double>(second.scale);
     if (static_cast<double>(scale(id)->scale) > product) return "";
     return fmt::format("{}, the result of {}, needs a scale above {}, the product of its inputs', {} found", name(id),
@@ -123,7 +127,7 @@ class Checking {
 
   const Model& model_;
   const Choice& choice_;
-  const Rules& rules_;
+  const nnapi::IntegerRules& rules_;
   const std::vector<std::string>& names_;
 };
 

@@ -32,7 +32,7 @@ struct Taken {
 };
 
 struct TakeRequest {
-  Rules rules;
+  nnapi::IntegerRules rules;
   bool integer_inputs = false, integer_outputs = false;  // RewriteRequest
 };
 

@@ -10,6 +10,6 @@ namespace nnapi_convert::quantise {
 
 // For the integer operations of the assignment, from the measured means of what they read.
 BiasChanges bias_changes(const nnapi::Model& model, const Observations& observations, const Assignment& assignment,
-                         const Rules& rules, WeightCache* cache = nullptr);
+                         const nnapi::IntegerRules& rules, WeightCache* cache = nullptr);
 
 }  // namespace nnapi_convert::quantise

@@ -34,18 +34,18 @@ Bytes bytes_in(const Values& values) {
   return bytes;
 }
 
-float real(int stored, const Scale& scale) {
+float real(int stored, const nnapi::Scale& scale) {
   return scale.scale * static_cast<float>(stored - scale.zero_point);
 }
 
-Values reals(const Bytes& stored, const Scale& scale) {
+Values reals(const Bytes& stored, const nnapi::Scale& scale) {
   Values result;
   result.reserve(stored.size());
   for (const uint8_t each : stored) result.push_back(real(each, scale));
   return result;
 }
 
-Values through(const Values& values, const Scale& scale) {
+Values through(const Values& values, const nnapi::Scale& scale) {
   Values result;
   result.reserve(values.size());
   for (const float value : values) {
@@ -123,7 +123,7 @@ class Alone {
     if (!choice.bias_changes.empty()) changes = {choice.bias_changes[number]};
     if (!changes.empty()) rewriting.bias_changes = &changes;
     const Model integers = rewrite(one, rewriting).model;
-    if (form_of(operation_.code) == Form::kWeighted) {
+    if (nnapi::form_of(operation_.code) == nnapi::IntegerForm::kWeighted) {
       Model rounded = one;
       round_weights(integers, rounded);
       rounded_ = host_of(std::move(rounded));
@@ -182,7 +182,7 @@ struct Measured {
 };
 
 // The bins of the histogram, joined to a few.
-Spread spread_of(const Histogram& values, const Scale& scale) {
+Spread spread_of(const Histogram& values, const nnapi::Scale& scale) {
   Spread spread{values.lowest(), values.highest(), {}, real(0, scale), real(255, scale)};
   if (values.empty()) return {0, 0, {}, spread.scale_lowest, spread.scale_highest};
   spread.counts.resize(Spread::kBins);
@@ -225,7 +225,7 @@ class Diagnosing {
   }
 
  private:
-  const Scale& scale(OperandId id) const { return *choice_.assignment.scales[static_cast<size_t>(id)]; }
+  const nnapi::Scale& scale(OperandId id) const { return *choice_.assignment.scales[static_cast<size_t>(id)]; }
   OperandId result_of(size_t number) const { return model_.operations[number].outputs[0]; }
 
   // What the float model's tensor holds on the sample; nothing of its own is kept.
@@ -374,7 +374,7 @@ class Diagnosing {
             spread_of(measured.values, scale(operation.outputs[0]))};
   }
 
-  static bool is_saturated(float value, const Scale& scale) {
+  static bool is_saturated(float value, const nnapi::Scale& scale) {
     const float margin = scale.scale / 2;
     return value < real(0, scale) - margin || value > real(255, scale) + margin;
   }

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <optional>
 
+#include "lib/nnapi/integer_forms.h"
 #include "lib/nnapi/signature.h"
-#include "lib/quantise/forms.h"
 #include "lib/quantise/taps.h"
 
 namespace nnapi_convert::quantise {
@@ -33,7 +33,7 @@ bool passes_factors(OperationCode code) {
 }
 
 bool is_layer(const Model& model, const Operation& operation) {
-  if (form_of(operation.code) != Form::kWeighted) return false;
+  if (nnapi::form_of(operation.code) != nnapi::IntegerForm::kWeighted) return false;
   const auto is_floats = [&](OperandId id) {
     return model.at(id).constant() != nullptr && model.at(id).type == OperandCode::TENSOR_FLOAT32;
   };

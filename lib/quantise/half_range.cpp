@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "lib/format/operation_table.h"
+#include "lib/nnapi/integer_forms.h"
 #include "lib/nnapi/signature.h"
-#include "lib/quantise/forms.h"
 #include "lib/quantise/observe.h"
 
 namespace nnapi_convert::quantise {
@@ -46,7 +46,7 @@ bool keeps_factor(OperationCode code) {
     case OperationCode::RESIZE_NEAREST_NEIGHBOR:
       return true;
     default:
-      return only_moves(code) && code != OperationCode::CONCATENATION;
+      return nnapi::only_moves(code) && code != OperationCode::CONCATENATION;
   }
 }
 
@@ -116,7 +116,8 @@ class GroupSearch {
   }
 
   bool is_layer(const Operation& operation) const {
-    return form_of(operation.code) == Form::kWeighted && is_constant(operation, 1) && is_constant(operation, 2);
+    return nnapi::form_of(operation.code) == nnapi::IntegerForm::kWeighted && is_constant(operation, 1) &&
+           is_constant(operation, 2);
   }
 
   void check_activation(const Operation& operation) const {

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "lib/nnapi/cost.h"
-#include "lib/quantise/forms.h"
+#include "lib/nnapi/integer_forms.h"
 #include "lib/quantise/groups.h"
 #include "lib/quantise/minimum_cut.h"
 
@@ -27,7 +27,7 @@ int64_t gain_of(const Model& model, const Operation& operation) {
   const Count macs = nnapi::multiply_adds(model, operation);
   if (!macs.is_known()) return kUnknownWork;
   if (macs.value_or(0) > 0) return macs.value_or(0);
-  const bool is_exact = only_moves(operation.code) || operation.code == OperationCode::RELU ||
+  const bool is_exact = nnapi::only_moves(operation.code) || operation.code == OperationCode::RELU ||
                         operation.code == OperationCode::RELU1 || operation.code == OperationCode::RELU6;
   return is_exact ? elements_of(model, operation.outputs[0]) / 4 : 0;
 }
@@ -120,7 +120,8 @@ std::vector<std::vector<size_t>> formulas_of(const Model& model) {
   Groups groups(model.operands.size());
   std::vector<const Operation*> makers(model.operands.size(), nullptr);
   const auto is_step = [](const Operation& operation) {
-    return form_of(operation.code) != Form::kWeighted && !only_moves(operation.code) && !operation.source.empty();
+    return nnapi::form_of(operation.code) != nnapi::IntegerForm::kWeighted && !nnapi::only_moves(operation.code) &&
+           !operation.source.empty();
   };
   for (const Operation& operation : model.operations) {
     if (!is_step(operation)) continue;

@@ -4,9 +4,9 @@
 #include <limits>
 #include <set>
 
+#include "lib/nnapi/integer_forms.h"
 #include "lib/nnapi/passes/compact.h"
 #include "lib/nnapi/signature.h"
-#include "lib/quantise/forms.h"
 #include "lib/quantise/host_model.h"
 
 namespace nnapi_convert::quantise {
@@ -57,7 +57,7 @@ std::vector<Channels> wanted_channels(const Model& model) {
   std::vector<Channels> wanted(model.operands.size());
   const nnapi::Uses uses(model);
   for (const Operation& operation : model.operations) {
-    if (form_of(operation.code) != Form::kWeighted) continue;
+    if (nnapi::form_of(operation.code) != nnapi::IntegerForm::kWeighted) continue;
     const size_t axis = activation_axis(model, operation);
     wanted[static_cast<size_t>(operation.outputs[0])] = {std::min(axis, model.at(operation.outputs[0]).dims.size() - 1),
                                                          true};

@@ -11,13 +11,13 @@
 #include "lib/base/error.h"
 #include "lib/format/operation_table.h"
 #include "lib/nnapi/dump.h"
+#include "lib/nnapi/integer_forms.h"
 #include "lib/nnapi/passes/compact.h"
 #include "lib/nnapi/validate.h"
 #include "lib/quantise/assign.h"
 #include "lib/quantise/correct_bias.h"
 #include "lib/quantise/device_forms.h"
 #include "lib/quantise/equalise.h"
-#include "lib/quantise/forms.h"
 #include "lib/quantise/host_model.h"
 #include "lib/quantise/layers_of_pools.h"
 #include "lib/quantise/named_operations.h"
@@ -62,8 +62,7 @@ class Quantising {
  public:
   Quantising(Model& model, const std::vector<Dims>& arguments, const Samples& samples, const Options& options)
       : model_(model), arguments_(arguments), samples_(samples), options_(options) {
-    rules_.feature_level = options.feature_level;
-    rules_.per_channel = options.per_channel && options.feature_level >= 3;
+    rules_ = nnapi::IntegerRules::of(options.feature_level, options.per_channel);
     kept_ = kept_float(model, options.keep_float);
     if (rules_.may_mix_floats()) keep_recurrent(model, kept_);
     if (!options.on_progress) return;
@@ -331,7 +330,7 @@ class Quantising {
   std::vector<size_t> by_sensitivity(const Candidate& from) {
     std::vector<std::pair<double, size_t>> noises;
     for (size_t i = 0; i < kept_.size(); ++i) {
-      if (!from.assignment.is_integer[i] || only_moves(model_.operations[i].code)) continue;
+      if (!from.assignment.is_integer[i] || nnapi::only_moves(model_.operations[i].code)) continue;
       std::vector<bool> kept = kept_;
       kept[i] = true;
       const Candidate other = with_float(from, kept);
@@ -503,7 +502,7 @@ class Quantising {
   const std::vector<Dims>& arguments_;
   const Samples& samples_;
   const Options& options_;
-  Rules rules_;
+  nnapi::IntegerRules rules_;
   std::vector<bool> kept_;
   std::vector<double> uneven_;  // uneven_joints()
   std::vector<const KeptSample*> choosing_, judging_;

@@ -12,12 +12,12 @@
 
 #include "lib/base/error.h"
 #include "lib/nnapi/device_profile.h"
+#include "lib/nnapi/integer_forms.h"
 #include "lib/nnapi/model.h"
 #include "lib/quantise/accuracy.h"
 #include "lib/quantise/choice.h"
 #include "lib/quantise/diagnose.h"
 #include "lib/quantise/distance.h"
-#include "lib/quantise/forms.h"
 #include "lib/quantise/kept_sample.h"
 #include "lib/quantise/range.h"
 #include "lib/quantise/target.h"

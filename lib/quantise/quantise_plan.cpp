@@ -316,9 +316,8 @@ QuantisedPlan quantise_by_table(PlannedModel& planned, const CalibrationOptions&
                                 const std::vector<TableModel>& models, const quantise::Options& options, QuantMode mode,
                                 Diagnostics& diagnostics) {
   ReadTable table = read_calibration_table(calibration, models, diagnostics);
-  const quantise::TakeRequest request{{options.feature_level, options.per_channel && options.feature_level >= 3},
-                                      options.integer_inputs,
-                                      options.integer_outputs};
+  const quantise::TakeRequest request{nnapi::IntegerRules::of(options.feature_level, options.per_channel),
+                                      options.integer_inputs, options.integer_outputs};
   for (size_t i = 0; i < models.size(); ++i) {
     if (!table.parts.parts[i].report) continue;
     NnapiPart& part = planned.plan.segments[i].part;

@@ -137,7 +137,7 @@ const std::vector<RangeMethod>& all_range_methods() {
   return methods;
 }
 
-Scale Range::scale() const {
+nnapi::Scale Range::scale() const {
   const double width = highest - lowest;
   // A tensor that is 0 everywhere, or as good as: any scale holds it.
   if (!(width > 1e-30)) return {1.0f / (kLevels - 1), 0};

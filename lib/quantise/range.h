@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/quantise/forms.h"
+#include "lib/nnapi/integer_forms.h"
 #include "lib/quantise/histogram.h"
 
 namespace nnapi_convert::quantise {
@@ -23,7 +23,7 @@ const std::vector<RangeMethod>& all_range_methods();
 // The range has 0 in it, as NNAPI asks for.
 struct Range {
   double lowest = 0, highest = 0;
-  Scale scale() const;
+  nnapi::Scale scale() const;
 };
 
 Range range_of(const Histogram& histogram, RangeMethod method);

@@ -29,12 +29,12 @@ double clamped(double value, double lowest, double highest) {
   return std::isnan(value) ? 0 : std::min(highest, std::max(lowest, value));
 }
 
-uint8_t to_uint8(float value, const Scale& scale) {
+uint8_t to_uint8(float value, const nnapi::Scale& scale) {
   const double steps = std::round(static_cast<double>(value) / static_cast<double>(scale.scale)) + scale.zero_point;
   return static_cast<uint8_t>(clamped(steps, 0, 255));
 }
 
-Constant quantised(const Constant& constant, const Scale& scale) {
+Constant quantised(const Constant& constant, const nnapi::Scale& scale) {
   std::vector<uint8_t> values;
   for (const float value : constant.floats()) values.push_back(to_uint8(value, scale));
   return constant_of(DataType::kUInt8, constant.shape(), std::move(values));
@@ -73,7 +73,7 @@ class Rewriting {
   }
 
  private:
-  const Scale& scale_of(OperandId id) const { return *request_.assignment.scales[static_cast<size_t>(id)]; }
+  const nnapi::Scale& scale_of(OperandId id) const { return *request_.assignment.scales[static_cast<size_t>(id)]; }
   bool has_float(OperandId id) const { return has_float_[static_cast<size_t>(id)]; }
   void mark_float(OperandId id) { has_float_[static_cast<size_t>(id)] = true; }
   OperandId& integer(OperandId id) { return result_.integer_operands[static_cast<size_t>(id)]; }
@@ -133,7 +133,7 @@ class Rewriting {
     const Operation& operation = from_.operations[number];
     source_ = operation.source;
     Operation copy = operation;
-    const bool is_weighted = form_of(operation.code) == Form::kWeighted;
+    const bool is_weighted = nnapi::form_of(operation.code) == nnapi::IntegerForm::kWeighted;
     for (size_t i = 0; i < copy.inputs.size(); ++i) {
       if (is_weighted && (i == 1 || i == 2)) continue;
       copy.inputs[i] = integer_input(operation, i);
@@ -159,13 +159,13 @@ class Rewriting {
   }
 
   void set_weights(size_t number, Operation& operation) {
-    const Scale& input = scale_of(from_.operations[number].inputs[0]);
+    const nnapi::Scale& input = scale_of(from_.operations[number].inputs[0]);
     const Constant& filter = *from_.at(operation.inputs[1]).constant();
-    if (request_.rules.per_channel && channel_axis(operation.code)) {
+    if (request_.rules.per_channel && nnapi::channel_axis(operation.code)) {
       set_channel_weights(number, input, operation);
       return;
     }
-    const Scale scale = filter_scale(from_, from_.operations[number], input, request_.cache);
+    const nnapi::Scale scale = filter_scale(from_, from_.operations[number], input, request_.cache);
     operation.inputs[1] = builder_.tensor(quantised(filter, scale), scale.scale, scale.zero_point);
     const float bias_scale = input.scale * scale.scale;
     const std::vector<double> scales(biases(number).size(),
@@ -173,9 +173,10 @@ class Rewriting {
     operation.inputs[2] = builder_.tensor(integer_biases(number, scales), bias_scale, 0);
   }
 
-  void set_channel_weights(size_t number, const Scale& input, Operation& operation) {
+  void set_channel_weights(size_t number, const nnapi::Scale& input, Operation& operation) {
     const Constant& filter = *from_.at(operation.inputs[1]).constant();
-    nnapi::ChannelScales channels{*channel_axis(operation.code), filter_scales(from_, from_.operations[number], input)};
+    nnapi::ChannelScales channels{*nnapi::channel_axis(operation.code),
+                                  filter_scales(from_, from_.operations[number], input)};
     size_t inner = 1;
     for (size_t i = channels.axis + 1; i < filter.shape().size(); ++i) inner *= static_cast<size_t>(filter.shape()[i]);
     const std::vector<float> values = filter.floats();

@@ -11,7 +11,7 @@ using BiasChanges = std::vector<std::vector<float>>;  // by operation
 
 struct RewriteRequest {
   const Assignment& assignment;
-  Rules rules;
+  nnapi::IntegerRules rules;
   bool integer_inputs = false;   // inputs that integer operations read are integers, as QUANTIZE would make them
   bool integer_outputs = false;  // and so are the results of integer operations
   const BiasChanges* bias_changes = nullptr;

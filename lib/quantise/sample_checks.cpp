@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "lib/base/error.h"
-#include "lib/quantise/forms.h"
+#include "lib/nnapi/integer_forms.h"
 
 namespace nnapi_convert::quantise {
 namespace {

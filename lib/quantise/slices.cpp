@@ -9,7 +9,7 @@
 #include <optional>
 #include <set>
 
-#include "lib/quantise/forms.h"
+#include "lib/nnapi/integer_forms.h"
 
 namespace nnapi_convert::quantise {
 namespace {
@@ -167,7 +167,7 @@ class Cutting {
   // The operation that computes what others only move.
   const Operation* source_of(OperandId id) const {
     const Operation* operation = maker(id);
-    while (operation != nullptr && only_moves(operation->code)) operation = maker(operation->inputs[0]);
+    while (operation != nullptr && nnapi::only_moves(operation->code)) operation = maker(operation->inputs[0]);
     return operation;
   }
 
@@ -176,7 +176,7 @@ class Cutting {
     const nnapi::Boundary& boundary = model_.outputs[output];
     const std::vector<size_t> sizes = *sizes_of(model_.at(boundary.operand));
     const Operation* source = source_of(boundary.operand);
-    if (source != nullptr && (fixed_scale(source->code) || source->code == OperationCode::CONCATENATION)) return;
+    if (source != nullptr && (nnapi::fixed_scale(source->code) || source->code == OperationCode::CONCATENATION)) return;
     std::vector<size_t> axes;
     if (sizes.size() == 4) axes = {boundary.nhwc ? size_t{3} : size_t{1}};
     if (sizes.size() == 3) axes = {1, 2};

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "lib/quantise/forms.h"
+#include "lib/nnapi/integer_forms.h"
 #include "lib/quantise/range.h"
 
 namespace nnapi_convert::quantise {
@@ -21,8 +21,8 @@ std::vector<bool> lead_to_outputs(const Model& model) {
     const Operation& operation = model.operations[i];
     result[i] = std::any_of(operation.outputs.begin(), operation.outputs.end(),
                             [&](OperandId id) { return is_read[static_cast<size_t>(id)]; });
-    const bool has_products =
-        form_of(operation.code) == Form::kWeighted || operation.code == OperationCode::BATCH_MATMUL;
+    const bool has_products = nnapi::form_of(operation.code) == nnapi::IntegerForm::kWeighted ||
+                              operation.code == OperationCode::BATCH_MATMUL;
     if (!result[i] || has_products) continue;
     for (const OperandId id : operation.inputs) is_read[static_cast<size_t>(id)] = true;
   }

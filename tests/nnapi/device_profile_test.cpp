@@ -148,6 +148,29 @@ TEST_CASE("device_profile: sizes, and what stands before an operation") {
   CHECK(with(R"("refuses": [{"operations": ["CONV_2D"], "after": ["INPUT"]}])").may_take(OperationCode::CONV_2D));
 }
 
+TEST_CASE("device_profile: refused in any form") {
+  Net net;
+  const OperandId convolved = net.conv(net.input({1, 3, 8, 8}), 4);
+  net.output(net.unary(OperationCode::EXP, net.conv(convolved, 5)));
+  const auto refused = [&](const std::string& rules) {
+    std::vector<OperationCode> result;
+    const IntegerRules level = IntegerRules::of(3, true);
+    for (const DeviceRefusal& each : with(R"("refuses": [)" + rules + "]").refusals_in_any_form(net.model, level)) {
+      result.push_back(each.code);
+    }
+    return result;
+  };
+  using Codes = std::vector<OperationCode>;
+  const std::string floats = R"({"types": {"output": ["TENSOR_FLOAT32"]}})";
+  CHECK(refused("").empty());
+  CHECK(refused(floats) == Codes{OperationCode::EXP});
+  CHECK(refused(floats + R"(, {"sizes": {"output": [[1, 5, 8, 8]]}, "operations": ["CONV_2D"]})") ==
+        Codes{OperationCode::CONV_2D, OperationCode::EXP});
+  CHECK(refused(floats + R"(, {"types": {"filter": ["TENSOR_QUANT8_SYMM_PER_CHANNEL"]}, "after": ["CONV_2D"]})") ==
+        Codes{OperationCode::CONV_2D, OperationCode::EXP});
+  CHECK(refused(R"({"types": {"filter": ["TENSOR_QUANT8_SYMM_PER_CHANNEL"]}})").empty());
+}
+
 TEST_CASE("device_profile: what the level of the device lacks is refused") {
   Net net;
   net.output(net.unary(OperationCode::HARD_SWISH, net.input({1, 4})));

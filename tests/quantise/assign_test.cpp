@@ -39,7 +39,7 @@ void set_values(Observations& observations, OperandId id, const std::vector<floa
   if (!values.empty()) histogram.add(values.data(), values.size());
 }
 
-const Scale& scale_of(const Assignment& assignment, OperandId id) {
+const nnapi::Scale& scale_of(const Assignment& assignment, OperandId id) {
   return *assignment.scales[static_cast<size_t>(id)];
 }
 
@@ -67,9 +67,9 @@ TEST_CASE("assign: fixed scales, also of what is moved behind") {
   for (const OperandId id : {sure, moved}) set_values(observations, id, {0, 0.3f, 0.7f});
   const Assignment assignment = assigned(net.model, observations);
   CHECK(assignment.integer_count() == 3);
-  CHECK(scale_of(assignment, sure) == Scale{1.0f / 256, 0});
-  CHECK(scale_of(assignment, moved) == Scale{1.0f / 256, 0});
-  CHECK(scale_of(assignment, logits) != Scale{1.0f / 256, 0});
+  CHECK(scale_of(assignment, sure) == nnapi::Scale{1.0f / 256, 0});
+  CHECK(scale_of(assignment, moved) == nnapi::Scale{1.0f / 256, 0});
+  CHECK(scale_of(assignment, logits) != nnapi::Scale{1.0f / 256, 0});
 }
 
 TEST_CASE("assign: CONCATENATION ties its tensors below level 3 alone") {
@@ -171,7 +171,7 @@ TEST_CASE("assign: scales of weights hold tiny weights under large biases, and d
   const OperandId bias = net.builder.tensor(nnapi::Constant::of_floats({1000}));
   net.output(net.builder.add(OperationCode::FULLY_CONNECTED, {x, filter, bias, net.builder.int32(0)},
                              nnapi::testing::float_type({1, 1})));
-  const Scale scale = filter_scale(net.model, net.model.operations[0], {0.5f, 0});
+  const nnapi::Scale scale = filter_scale(net.model, net.model.operations[0], {0.5f, 0});
   CHECK(1000 / (0.5 * static_cast<double>(scale.scale)) < 2147483647.0);
 }
 
@@ -184,7 +184,7 @@ TEST_CASE("assign: weights on a symmetric grid keep it") {
   const OperandId bias = net.builder.tensor(nnapi::Constant::of_floats({0}));
   net.output(net.builder.add(OperationCode::FULLY_CONNECTED, {x, filter, bias, net.builder.int32(0)},
                              nnapi::testing::float_type({1, 1})));
-  const Scale scale = filter_scale(net.model, net.model.operations[0], {0.5f, 0});
+  const nnapi::Scale scale = filter_scale(net.model, net.model.operations[0], {0.5f, 0});
   CHECK(scale.zero_point == 128);
   CHECK(scale.scale == Approx(step));
 }

@@ -30,7 +30,7 @@ Numbers refused(const nnapi::Model& model, const std::string& rules, const std::
   observations.channels.resize(model.operands.size());
   const float values[] = {-1, 3};
   for (Histogram& histogram : observations.histograms) histogram.add(values, 2);
-  const Rules level{kLevel, false};
+  const nnapi::IntegerRules level{kLevel, false};
   const Assignment assignment = assign({model, observations, level, RangeMethod::kMinMax, kept});
   return refused_integers(device_that_refuses(rules), model, assignment, rewrite(model, {assignment, level}));
 }

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "lib/quantise/forms.h"
+#include "lib/nnapi/integer_forms.h"
 #include "tests/nnapi/interpreter.h"
 #include "tests/nnapi/small_models.h"
 

@@ -25,7 +25,7 @@ Histogram with_outlier(float outlier) {
 TEST_CASE("range: 0 is always in it, and is exact") {
   for (const Range& range : {Range{1, 5}, Range{-7, -2}, Range{-1, 3}, Range{0, 0}}) {
     const Range with_zero{std::min(range.lowest, 0.0), std::max(range.highest, 0.0)};
-    const Scale scale = with_zero.scale();
+    const nnapi::Scale scale = with_zero.scale();
     CHECK(scale.scale > 0);
     CHECK(scale.zero_point >= 0);
     CHECK(scale.zero_point <= 255);

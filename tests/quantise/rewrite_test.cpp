@@ -26,7 +26,7 @@ nnapi::Model integer_form(const nnapi::Model& model, const Form& form) {
   observations.channels.resize(model.operands.size());
   const float values[] = {-1, 3};
   for (Histogram& histogram : observations.histograms) histogram.add(values, 2);
-  const Rules rules{form.feature_level, form.per_channel};
+  const nnapi::IntegerRules rules{form.feature_level, form.per_channel};
   const Assignment assignment = assign({model, observations, rules, RangeMethod::kMinMax, {}});
   nnapi::Model result = rewrite(model, {assignment, rules, form.integer_inputs, form.integer_outputs}).model;
   nnapi::compact(result);

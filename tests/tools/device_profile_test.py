@@ -165,15 +165,21 @@ class OnTheDevice(CliTest, StockTorchTest):
                 {"operations": ["CONV_2D"], "types": integers, "sizes": {"output": [[1, 16, 16, 12]]}},
                 {"operations": ["QUANTIZE"], "sizes": {"output": [[1, 16, 16, 12]]}}],
         }
-        for name, refuses in rules.items():
+        both_forms = {"in floats every one": [
+            {"operations": ["CONV_2D"], "types": integers, "sizes": {"output": [[1, 16, 16, 12]]}},
+            {"operations": ["CONV_2D"], "types": {"output": ["TENSOR_FLOAT32"]}}]}
+        for name, refuses in {**rules, **both_forms}.items():
             with self.subTest(name):
                 profile = self.folder / "odd.json"
                 profile.write_text(json.dumps({**head, "refuses": refuses}))
                 out = self.folder / "out.pt"
                 result = self.succeed(model, "--nhwc", "--input", "1,3,16,16", "--runtime", "shim", "--calibrate",
                                       "random:8", "--device-profile", profile, "--min-segment-macs", 0, "-o", out)
-                self.assertIn("left float as the device refuses their integer form: CONV_2D", result.stdout)
-                self.assertNotIn("doesn't take", result.stderr)
+                if name in rules:
+                    self.assertIn("left float as the device refuses their integer form: CONV_2D", result.stdout)
+                else:
+                    self.assertRegex(result.stdout, r"operations in 2 segments, 55\.5 % of the multiply-adds")
+                self.assertNotIn("of the quantised model", result.stderr)
                 done = self.run_on(out, profile, "odd", [picture])
                 self.assertEqual(0, done.returncode, done.stderr)
                 found, = tensors(torch.load(self.folder / "outputs.pt"))

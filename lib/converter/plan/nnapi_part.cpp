@@ -116,27 +116,11 @@ std::string device_message(const nnapi::DeviceProfile& device, const std::vector
   return fmt::format("device {} doesn't take {}", device.name(), fmt::join(lines, "\n  "));
 }
 
-// Why the device takes no sum of floats; empty if it takes them.
-std::string reason_against_floats(const nnapi::DeviceProfile& device) {
-  nnapi::Model model;
-  nnapi::Builder builder(model);
-  const nnapi::Operand type = {OperandCode::TENSOR_FLOAT32, {Dim(1), Dim(4)}, 0, 0, {}};
-  const nnapi::OperandId x = builder.variable(type);
-  model.inputs.push_back({x});
-  model.outputs.push_back({builder.add(OperationCode::ADD, {x, x, builder.int32(0)}, type)});
-  const std::vector<nnapi::DeviceRefusal> refusals = device.refusals(model);
-  return refusals.empty() ? "" : refusals[0].reason;
-}
-
 std::optional<SegmentRefusal> device_refusal(const nnapi::Model& model, const ConvertOptions& options) {
   if (!options.device) return std::nullopt;
-  std::vector<nnapi::DeviceRefusal> refusals = options.device->refusals(model);
-  if (options.is_quantised_later && !refusals.empty()) {
-    const std::string reason = reason_against_floats(*options.device);
-    refusals.erase(std::remove_if(refusals.begin(), refusals.end(),
-                                  [&](const nnapi::DeviceRefusal& refusal) { return refusal.reason == reason; }),
-                   refusals.end());
-  }
+  const nnapi::IntegerRules rules = nnapi::IntegerRules::of(options.target_level(), options.runtime == Runtime::kShim);
+  std::vector<nnapi::DeviceRefusal> refusals =
+      options.is_quantised_later ? options.device->refusals_in_any_form(model, rules) : options.device->refusals(model);
   if (refusals.empty()) return std::nullopt;
   std::set<std::string> sources;
   for (const nnapi::DeviceRefusal& refused : refusals) sources.insert(refused.source);

@@ -1,17 +1,12 @@
-#include "lib/quantise/forms.h"
+#include "lib/nnapi/integer_forms.h"
 
 #include <fmt/format.h>
 
 #include "lib/format/operation_table.h"
 #include "lib/nnapi/signature.h"
 
-namespace nnapi_convert::quantise {
+namespace nnapi_convert::nnapi {
 namespace {
-
-using nnapi::Model;
-using nnapi::Operand;
-using nnapi::OperandId;
-using nnapi::Operation;
 
 constexpr size_t kFilter = 1, kBias = 2;
 
@@ -20,7 +15,7 @@ bool is_float_constant(const Operand& operand) {
 }
 
 // What the operand would be in the integer form.
-Operand integer_operand(const Operation& operation, size_t input, Operand operand, const Rules& rules) {
+Operand integer_operand(const Operation& operation, size_t input, Operand operand, const IntegerRules& rules) {
   if (operand.type == OperandCode::FLOAT32 && operation.code == OperationCode::PAD_V2) {
     operand.type = OperandCode::INT32;
     operand.value = Dims{0};
@@ -28,7 +23,7 @@ Operand integer_operand(const Operation& operation, size_t input, Operand operan
   if (operand.type != OperandCode::TENSOR_FLOAT32) return operand;
   operand.type = OperandCode::TENSOR_QUANT8_ASYMM;
   operand.scale = 1;
-  if (form_of(operation.code) != Form::kWeighted) return operand;
+  if (form_of(operation.code) != IntegerForm::kWeighted) return operand;
   if (input == kFilter && rules.per_channel && channel_axis(operation.code)) {
     operand.type = OperandCode::TENSOR_QUANT8_SYMM_PER_CHANNEL;
     operand.scale = 0;
@@ -44,14 +39,14 @@ std::string text_of(const Operation& operation) {
   return operation.source.empty() ? name : fmt::format("{} (at {})", name, operation.source);
 }
 
-Form form_of(OperationCode code) {
+IntegerForm form_of(OperationCode code) {
   switch (code) {
     case OperationCode::CONV_2D:
     case OperationCode::DEPTHWISE_CONV_2D:
     case OperationCode::GROUPED_CONV_2D:
     case OperationCode::TRANSPOSE_CONV_2D:
     case OperationCode::FULLY_CONNECTED:
-      return Form::kWeighted;
+      return IntegerForm::kWeighted;
     case OperationCode::AVERAGE_POOL_2D:
     case OperationCode::MEAN:
     case OperationCode::RELU:
@@ -61,11 +56,11 @@ Form form_of(OperationCode code) {
     case OperationCode::PAD:
     case OperationCode::PAD_V2:
     case OperationCode::SPACE_TO_BATCH_ND:
-      return Form::kTied;
+      return IntegerForm::kTied;
     case OperationCode::LOGISTIC:
     case OperationCode::SOFTMAX:
     case OperationCode::TANH:
-      return Form::kFixed;
+      return IntegerForm::kFixed;
     case OperationCode::ADD:
     case OperationCode::SUB:
     case OperationCode::MUL:
@@ -76,11 +71,11 @@ Form form_of(OperationCode code) {
     case OperationCode::MINIMUM:
     case OperationCode::ARGMAX:
     case OperationCode::ARGMIN:
-      return Form::kFree;
+      return IntegerForm::kFree;
     case OperationCode::L2_NORMALIZATION:  // its fixed scale of 1 / 128 is coarse: values are near 1 / sqrt(columns)
-      return Form::kFloat;
+      return IntegerForm::kFloat;
     default:
-      return only_moves(code) ? Form::kTied : Form::kFloat;
+      return only_moves(code) ? IntegerForm::kTied : IntegerForm::kFloat;
   }
 }
 
@@ -122,18 +117,18 @@ std::optional<Scale> fixed_scale(OperationCode code) {
   }
 }
 
-bool moves_variable(const nnapi::Model& model, const Operation& operation) {
+bool moves_variable(const Model& model, const Operation& operation) {
   return only_moves(operation.code) && !model.at(operation.inputs[0]).is_constant();
 }
 
-bool Rules::ties(const Operation& operation) const {
+bool IntegerRules::ties(const Operation& operation) const {
   if (operation.code == OperationCode::CONCATENATION) return feature_level < 3;
-  return form_of(operation.code) == Form::kTied;
+  return form_of(operation.code) == IntegerForm::kTied;
 }
 
-bool Rules::needs_larger_output(const Operation& operation) const {
+bool IntegerRules::needs_larger_output(const Operation& operation) const {
   if (operation.code == OperationCode::MUL) return true;
-  return feature_level < 3 && form_of(operation.code) == Form::kWeighted;
+  return feature_level < 3 && form_of(operation.code) == IntegerForm::kWeighted;
 }
 
 std::optional<size_t> channel_axis(OperationCode code) {
@@ -163,18 +158,18 @@ std::vector<OperandId> float_variables(const Model& model, const Operation& oper
   return result;
 }
 
-bool has_integer_form(const Model& model, const Operation& operation, const Rules& rules) {
-  const Form form = form_of(operation.code);
-  if (form == Form::kFloat) return false;
+bool has_integer_form(const Model& model, const Operation& operation, const IntegerRules& rules) {
+  const IntegerForm form = form_of(operation.code);
+  if (form == IntegerForm::kFloat) return false;
   bool has_float_input = false;
   for (size_t i = 0; i < operation.inputs.size(); ++i) {
     const Operand& input = model.at(operation.inputs[i]);
     if (input.is_omitted() || input.subgraph() != nullptr) return false;
     has_float_input = has_float_input || is_float_variable(input);
-    const bool is_parameter = form == Form::kWeighted && (i == kFilter || i == kBias);
+    const bool is_parameter = form == IntegerForm::kWeighted && (i == kFilter || i == kBias);
     if (is_parameter && !is_float_constant(input)) return false;
     // Padding has no scale of its own: the padded value needs to be known.
-    if (form == Form::kTied && is_float_constant(input)) return false;
+    if (form == IntegerForm::kTied && is_float_constant(input)) return false;
   }
   if (!has_float_input) return false;
   Model scratch;
@@ -187,8 +182,23 @@ bool has_integer_form(const Model& model, const Operation& operation, const Rule
     if (operand.type == OperandCode::TENSOR_FLOAT32) operand.type = OperandCode::TENSOR_QUANT8_ASYMM;
     output = scratch.add(operand);
   }
-  const nnapi::SignatureMatch match = nnapi::match_signature(scratch, integer);
+  const SignatureMatch match = match_signature(scratch, integer);
   return match.signature != nullptr && match.problem.empty() && match.feature_level <= rules.feature_level;
 }
 
-}  // namespace nnapi_convert::quantise
+Model typed_as_integers(const Model& model, const IntegerRules& rules) {
+  Model result = model;
+  for (const Operation& operation : model.operations) {
+    if (!has_integer_form(model, operation, rules)) continue;
+    for (size_t i = 0; i < operation.inputs.size(); ++i) {
+      result.at(operation.inputs[i]) = integer_operand(operation, i, model.at(operation.inputs[i]), rules);
+    }
+    for (const OperandId output : operation.outputs) {
+      Operand& operand = result.at(output);
+      if (operand.type == OperandCode::TENSOR_FLOAT32) operand.type = OperandCode::TENSOR_QUANT8_ASYMM;
+    }
+  }
+  return result;
+}
+
+}  // namespace nnapi_convert::nnapi

@@ -6,10 +6,10 @@
 
 #include "lib/nnapi/model.h"
 
-namespace nnapi_convert::quantise {
+namespace nnapi_convert::nnapi {
 
 // Returns the operation's name and source line, for messages.
-std::string text_of(const nnapi::Operation& operation);
+std::string text_of(const Operation& operation);
 
 // Real value = scale * (stored - zero_point).
 struct Scale {
@@ -20,7 +20,7 @@ struct Scale {
   friend bool operator!=(const Scale& a, const Scale& b) { return !(a == b); }
 };
 
-enum class Form {
+enum class IntegerForm {
   kFloat,     // computes with floats alone
   kWeighted,  // a constant filter and an int32 bias
   kTied,      // all tensors have one scale
@@ -29,20 +29,25 @@ enum class Form {
 };
 
 // Of an operation with float tensors, by its code.
-Form form_of(OperationCode code);
+IntegerForm form_of(OperationCode code);
 // True for operations that only move values: each result is one of the inputs' values.
 bool only_moves(OperationCode code);
 // True for an operation whose results have the values of another variable, not those of a constant table.
-bool moves_variable(const nnapi::Model& model, const nnapi::Operation& operation);
+bool moves_variable(const Model& model, const Operation& operation);
 std::optional<Scale> fixed_scale(OperationCode code);
 
-struct Rules {
+struct IntegerRules {
   int feature_level = 3;
   bool per_channel = false;  // filters may have a scale for each channel
 
+  // `takes_channel_scales` tells whether the runtime can hand such filters to NNAPI, which has them from level 3.
+  static IntegerRules of(int feature_level, bool takes_channel_scales) {
+    return {feature_level, takes_channel_scales && feature_level >= 3};
+  }
+
   // Drivers before level 3 ask for more of some operations.
-  bool ties(const nnapi::Operation& operation) const;
-  bool needs_larger_output(const nnapi::Operation& operation) const;
+  bool ties(const Operation& operation) const;
+  bool needs_larger_output(const Operation& operation) const;
   // QUANTIZE, which takes floats to integers, is of level 3.
   bool may_mix_floats() const { return feature_level >= 3; }
 };
@@ -51,11 +56,16 @@ struct Rules {
 std::optional<size_t> channel_axis(OperationCode code);
 
 // True where the operation has a form with 8-bit tensors at the feature level, and its weights are constants.
-bool has_integer_form(const nnapi::Model& model, const nnapi::Operation& operation, const Rules& rules);
+bool has_integer_form(const Model& model, const Operation& operation, const IntegerRules& rules);
+
+// The model with the types that it has once all its operations with an integer form have that: for questions about
+// types alone, as constants keep their floats and scales are 1. Operations and operands keep their numbers; subgraphs
+// stay float.
+Model typed_as_integers(const Model& model, const IntegerRules& rules);
 
 // True for tensors of float32 that are neither constants nor omitted.
-bool is_float_variable(const nnapi::Operand& operand);
+bool is_float_variable(const Operand& operand);
 // Those that an operation reads, then those that it gives.
-std::vector<nnapi::OperandId> float_variables(const nnapi::Model& model, const nnapi::Operation& operation);
+std::vector<OperandId> float_variables(const Model& model, const Operation& operation);
 
-}  // namespace nnapi_convert::quantise
+}  // namespace nnapi_convert::nnapi
