@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import sysconfig
@@ -20,6 +21,7 @@ from stock_torch import images
 
 TORCHVISION = pathlib.Path(torchvision.__file__).with_name(f"_C{sysconfig.get_config_var('EXT_SUFFIX')}")
 SHIM = LIBRARIES / "libnnapi_shim.so"
+OP_CASES = LIBRARIES.parent / "bin" / "op_cases"
 
 
 class Words(nn.Module):
@@ -44,7 +46,7 @@ def kept_rows(picture: torch.Tensor) -> torch.Tensor:
 
 
 class Distances(nn.Module):
-    """cdist() is no operator of programs, as rot90() is none."""
+    """cdist() is no operator of programs."""
 
     def __init__(self):
         super().__init__()
@@ -85,7 +87,7 @@ class Counter(nn.Module):
 
     @torch.jit.export
     def spread(self):
-        self.count = int(torch.rot90(torch.ones([self.count, 2])).sum())
+        self.count = int(torch.cdist(torch.ones([self.count, 1]), torch.zeros([1, 1])).sum())
 
 
 class Classifier(nn.Module):
@@ -227,6 +229,20 @@ class Programs(CliTest):
             for number, tensor in enumerate(expected):
                 self.assert_same(tensor, found[f"{i}/[{number}]"])
         self.assertGreater(max(counts), 3)
+
+    def test_operators_that_are_written_by_others(self):
+        """Each has a case, which runs as a program."""
+        source = (ROOT / "lib/converter/emit/program_forms.cpp").read_text()
+        forms = re.findall(r'\{"(aten::[\w.]+)", ', source)
+        self.assertGreater(len(forms), 10)
+        done = subprocess.run([str(OP_CASES), "--program", str(ROOT / "testdata/ops")], env=environment(), text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
+        self.assertEqual(0, done.returncode, done.stdout)
+        lacking = re.findall(r": (aten::[\w.]+) is not among the operators", done.stdout)
+        self.assertGreater(len(lacking), 0)
+        self.assertEqual([], sorted(set(forms) & set(lacking)))
+        cases = "".join(path.read_text() for path in (ROOT / "testdata/ops").rglob("*.case"))
+        self.assertEqual([], [form for form in forms if not re.search(rf"\b{form[6:].split('.')[0]}\b", cases)])
 
     def test_a_voice_detector_of_100_chunks(self):
         model = self.script(VoiceDetector)
@@ -415,7 +431,7 @@ class Programs(CliTest):
         out = self.folder / "out.pt"
         done = self.succeed(model, "--nhwc", "--input", "1,3,32,32", "--runtime", "shim", "--min-segment-macs", "0",
                             "-o", out)
-        self.assertRegex(done.stderr, r"lacks a method.*spread\(\): aten::rot90")
+        self.assertRegex(done.stderr, r"lacks a method.*spread\(\): aten::cdist")
         picture = {"x": images(1, 3, 32, 32)}
         found = self.results(out, [picture, picture, {}, picture], ("2=reset_states",))
         self.assertEqual([1, 2, 1], [int(found[f"{i}/[1]"]) for i in (0, 1, 3)])

@@ -1,7 +1,6 @@
 #include "lib/converter/emit/method_writer.h"
 
 #include <fmt/format.h>
-#include <torch/csrc/jit/passes/dead_code_elimination.h>
 #include <torch/csrc/jit/passes/inliner.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "lib/converter/emit/integer_boundary.h"
+#include "lib/converter/emit/program_forms.h"
 #include "lib/converter/emit/program_lifetimes.h"
 #include "lib/ops/op_arguments.h"
 #include "lib/program/operators.h"
@@ -45,7 +45,7 @@ class MethodWriter {
     const std::shared_ptr<Graph> graph = method.graph()->copy();
     torch::jit::Inline(*graph);
     use_integers(*graph, outputs);
-    torch::jit::EliminateDeadCode(graph);
+    use_program_forms(graph);
     ProgramMethod result;
     result.name = method_ = method.name();
     const std::vector<c10::Argument>& arguments = method.function().getSchema().arguments();

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lib/converter/emit/method_writer.h"
+#include "lib/converter/emit/program_forms.h"
 #include "lib/converter/emit/program_module.h"
 #include "lib/serialize/shim_emitter.h"
 
@@ -36,6 +37,7 @@ ProgramResult make_program(const ProgramRequest& request) {
     std::vector<Refusal> refusals, raised;
     try {
       const std::shared_ptr<torch::jit::Graph> graph = request.on_cpu[i](segments[i].is_raw);
+      use_program_forms(graph);
       ProgramWriter trial;  // what can't be said leaves no weights in the file
       write_function({trial, parts, segments, refusals, raised}, *graph, name);
       refusals.insert(refusals.end(), raised.begin(), raised.end());

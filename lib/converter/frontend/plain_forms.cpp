@@ -1,16 +1,13 @@
 #include "lib/converter/frontend/plain_forms.h"
 
-#include <torch/csrc/jit/api/compilation_unit.h>
-#include <torch/csrc/jit/frontend/resolver.h>
-
 #include <map>
-#include <memory>
 #include <string>
+
+#include "lib/converter/graph/insert_form.h"
 
 namespace nnapi_convert {
 namespace {
 
-using torch::jit::Graph;
 using torch::jit::Node;
 using torch::jit::Value;
 
@@ -46,35 +43,11 @@ const char* function_for(const Node& node) {
   return found == functions.end() ? nullptr : found->second;
 }
 
-std::shared_ptr<Graph> compiled(const char* function) {
-  torch::jit::CompilationUnit unit;
-  unit.define(c10::nullopt, function, torch::jit::nativeResolver(), nullptr);
-  return torch::jit::toGraphFunction(unit.get_function("form")).graph()->copy();
-}
-
-void place_at(Node& inserted, Node& original) {
-  inserted.setSourceRange(original.sourceRange());
-  inserted.setScope(original.scope());
-  for (torch::jit::Block* block : inserted.blocks()) {
-    for (Node* inner : block->nodes()) place_at(*inner, original);
-  }
-}
-
 }  // namespace
 
 std::vector<Value*> plain_form(Node& node) {
   const char* function = function_for(node);
-  if (function == nullptr) return {};
-  const std::shared_ptr<Graph> graph = compiled(function);
-  torch::jit::WithInsertPoint here(&node);
-  Node* before = node.prev();
-  std::vector<Value*> results = torch::jit::insertGraph(*node.owningGraph(), *graph, node.inputs());
-  if (node.outputs().size() > 1) {  // the form gives a tuple
-    const auto elements = results.at(0)->node()->inputs();
-    results.assign(elements.begin(), elements.end());
-  }
-  for (Node* inserted = before->next(); inserted != &node; inserted = inserted->next()) place_at(*inserted, node);
-  return results;
+  return function == nullptr ? std::vector<Value*>{} : insert_form(node, function);
 }
 
 }  // namespace nnapi_convert
