@@ -27,21 +27,22 @@ PROBE = pathlib.Path(os.environ.get("NNAPI_PROBE", BUILD / "bin/nnapi-probe"))
 SPOILT = BUILD / "lib/spoilt_nnapi/libspoilt_nnapi.so"
 CODES = json.loads((ROOT / "schemas/nnapi_operations.json").read_text())
 
-IMAGE = ["--nhwc", "--input", "1,3,96,96"]
-SMALL_IMAGE = ["--nhwc", "--input", "1,3,64,64"]
+# Small pictures, so that most of the time goes into trials.
+IMAGE = ["--nhwc", "--input", "1,3,64,64"]
+SMALL_IMAGE = ["--nhwc", "--input", "1,3,32,32"]
 # Float, quantised, transformer, LSTM: how each is converted.
 NETWORKS = {
     "mobilenet_v2": IMAGE,
     "resnet18": SMALL_IMAGE,
     "squeezenet1_1": IMAGE,
     "mlp": ["--input", "1,784"],
-    "unet_bilinear": ["--nhwc", "--input", "1,3,32,32"],
+    "unet_bilinear": SMALL_IMAGE,
     "transformer_encoder": ["--input", "1,9:int64"],
     "lstm_tagger": ["--input", "1,7:int64"],
     "attention_block": ["--input", "1,8,768", "--input", "1,8:int64"],
     # Quantised by data, so that what stays on the CPU is float, which the shim runs without PyTorch.
-    "squeezenet1_1+int8": [*SMALL_IMAGE, "--calibrate", "random:2"],
-    "resnet18+int8": [*SMALL_IMAGE, "--calibrate", "random:2"],
+    "squeezenet1_1+int8": [*IMAGE, "--calibrate", "random:2"],
+    "fbnet+int8": ["--nhwc", "--calibrate", "random:2"],
 }
 WAYS = ["scale", "scale", "channel", "channel", "nan", "crash", "refuse", "refuse_compile", "hang"]
 NEEDS_PYTORCH = "has no record extra/nnapi_shim.index"

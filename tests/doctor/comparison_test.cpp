@@ -82,6 +82,18 @@ TEST_CASE("quantised results may differ by two quanta, and not by one everywhere
   CHECK(shifted.first_wrong[0] == 2);
 }
 
+TEST_CASE("floats that are computed from integers may differ by quanta") {
+  std::vector<float> found = numbers();
+  for (size_t i = 2; i < found.size(); i += kChannels) found[i] += 10 / 255.0F;
+  const auto is_wrong = [&](const Tolerance& tolerance) {
+    return compare(kForm, numbers().data(), found.data(), tolerance).is_wrong;
+  };
+  CHECK(is_wrong(tolerance_of(2, false)));
+  CHECK_FALSE(is_wrong(tolerance_after_integers(2, false)));
+  for (float& value : found) value *= 1.5F;
+  CHECK(is_wrong(tolerance_after_integers(2, false)));
+}
+
 TEST_CASE("whole numbers are equal, but for one in a hundred") {
   const TensorForm form = {kInt, {1000}, 0};
   std::vector<int32_t> expected(1000, 3), found = expected;

@@ -13,8 +13,6 @@ namespace {
 
 using nnapi_convert::OperandCode;
 
-// A channel that differs by less than this share of the range is right, however small its own elements are.
-constexpr double kLeastShare = 2e-5;
 // From so many elements on, a channel is compared with its own elements.
 constexpr uint64_t kTellingCount = 8;
 // NNAPI's arithmetic gives the largest float32 in place of an infinite number; other drivers keep it infinite.
@@ -23,19 +21,6 @@ constexpr double kHuge = 1e38;
 bool is_float(int32_t type) {
   return type == static_cast<int32_t>(OperandCode::TENSOR_FLOAT32) ||
          type == static_cast<int32_t>(OperandCode::TENSOR_FLOAT16);
-}
-
-bool is_quantised(int32_t type) {
-  switch (static_cast<OperandCode>(type)) {
-    case OperandCode::TENSOR_QUANT8_ASYMM:
-    case OperandCode::TENSOR_QUANT8_ASYMM_SIGNED:
-    case OperandCode::TENSOR_QUANT8_SYMM:
-    case OperandCode::TENSOR_QUANT16_SYMM:
-    case OperandCode::TENSOR_QUANT16_ASYMM:
-      return true;
-    default:
-      return false;
-  }
 }
 
 template <typename Value>
@@ -121,7 +106,7 @@ double share_of(const Channel& channel, const Comparison& whole, const TensorFor
   const double of_range = channel.worst / std::max(tolerance.range_share * whole.range, 1e-30);
   const double own = root_mean_square(channel.expected_squares, channel.count);
   const double of_channel = root_mean_square(channel.squares, channel.count) /
-                            std::max({tolerance.channel_share * own, kLeastShare * whole.range, 1e-30});
+                            std::max({tolerance.channel_share * own, tolerance.least_share * whole.range, 1e-30});
   return is_telling ? std::max(of_range, of_channel) : of_range;
 }
 
@@ -134,6 +119,19 @@ Comparison compare_bytes(const TensorForm& form, const void* expected, const voi
 }
 
 }  // namespace
+
+bool is_quantised(int32_t type) {
+  switch (static_cast<OperandCode>(type)) {
+    case OperandCode::TENSOR_QUANT8_ASYMM:
+    case OperandCode::TENSOR_QUANT8_ASYMM_SIGNED:
+    case OperandCode::TENSOR_QUANT8_SYMM:
+    case OperandCode::TENSOR_QUANT16_SYMM:
+    case OperandCode::TENSOR_QUANT16_ASYMM:
+      return true;
+    default:
+      return false;
+  }
+}
 
 double element(int32_t type, const void* data, size_t number) {
   switch (static_cast<OperandCode>(type)) {
@@ -170,6 +168,14 @@ Tolerance tolerance_of(size_t count, bool is_half) {
   }
   tolerance.steps = 2 + 6 * std::sqrt(static_cast<double>(std::max<size_t>(count, 1) - 1));
   tolerance.mean_steps = count > 1 ? 1 + 1.5 * std::sqrt(static_cast<double>(count - 1)) : 0.75;
+  return tolerance;
+}
+
+Tolerance tolerance_after_integers(size_t count, bool is_half) {
+  constexpr double kSteps = 255;  // of a range
+  Tolerance tolerance = tolerance_of(count, is_half);
+  tolerance.range_share = std::max(tolerance.range_share, tolerance.steps / kSteps);
+  tolerance.least_share = tolerance.mean_steps / kSteps;
   return tolerance;
 }
 
@@ -238,7 +244,8 @@ bool is_half_precision(const TensorForm& form, const void* expected, const void*
     const double own = root_mean_square(is[i].expected_squares, is[i].count);
     const double error = root_mean_square(is[i].squares, is[i].count);
     const double explained = root_mean_square(may[i].squares, may[i].count);
-    if (is[i].count >= kTellingCount && !(error <= factor * explained + 2 * kUnit * own + kLeastShare * range))
+    if (is[i].count >= kTellingCount &&
+        !(error <= factor * explained + 2 * kUnit * own + Tolerance().least_share * range))
       return false;
     worst = std::max(worst, is[i].worst);
     may_worst = std::max(may_worst, may[i].worst);

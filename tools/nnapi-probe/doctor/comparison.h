@@ -25,13 +25,19 @@ struct Comparison {
 };
 
 // What may differ: float's share of the range, of one element, and of a channel's own root mean square; quantised
-// types' steps of one element, and of the mean of a channel.
+// types' steps of one element, and of the mean of a channel. A channel of floats that differs by less than
+// `least_share` of the range is right, however small its own elements are.
 struct Tolerance {
-  double range_share = 1e-3, channel_share = 1e-2;
+  double range_share = 1e-3, channel_share = 1e-2, least_share = 2e-5;
   double steps = 2, mean_steps = 0.75;
 };
 // For the results of `count` operations in a row, of a device that computes in half precision or in single.
 Tolerance tolerance_of(size_t count, bool is_half);
+// The same for floats that are computed from quantised results of these operations, which may differ by steps.
+Tolerance tolerance_after_integers(size_t count, bool is_half);
+
+// Whether elements of the type have a scale.
+bool is_quantised(int32_t type);
 
 // The axis of the channels: 1 where the operation's layout is NCHW, else the last one.
 struct TensorForm {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "tools/nnapi-probe/doctor/comparison.h"
+
 namespace nnapi_doctor {
 namespace {
 
@@ -65,6 +67,29 @@ bool ModelCutter::reads_input(uint32_t number) const {
   return std::any_of(operation.inputs, operation.inputs + operation.input_count, [&](uint32_t operand) {
     return std::find(inputs.begin(), inputs.end(), operand) != inputs.end();
   });
+}
+
+bool ModelCutter::follows_integers(uint32_t operand, const std::vector<uint32_t>& operations) const {
+  std::vector<uint32_t> open = {operand};
+  std::vector<bool> is_seen(producers_.size());
+  while (!open.empty()) {
+    const int64_t made_by = producers_[open.back()];
+    open.pop_back();
+    if (made_by < 0 || !std::binary_search(operations.begin(), operations.end(), static_cast<uint32_t>(made_by))) {
+      continue;
+    }
+    const OperationView& operation = main().operations[static_cast<size_t>(made_by)];
+    for (uint32_t i = 0; i < operation.input_count; ++i) {
+      const uint32_t input = operation.inputs[i];
+      const int64_t made_before = producers_[input];
+      if (is_seen[input] || made_before < 0) continue;
+      const bool is_cut = std::binary_search(operations.begin(), operations.end(), static_cast<uint32_t>(made_before));
+      if (is_cut && is_quantised(main().operands[input].type)) return true;
+      is_seen[input] = true;
+      open.push_back(input);
+    }
+  }
+  return false;
 }
 
 CutModel ModelCutter::cut(const std::vector<uint32_t>& operations) const {

@@ -36,6 +36,8 @@ class ModelCutter {
   // The operations that make inputs of this one, in ascending order.
   std::vector<uint32_t> producers_of(uint32_t operation) const;
   bool reads_input(uint32_t operation) const;
+  // Whether the operand is computed from quantised results of these operations. `operations` are as for cut().
+  bool follows_integers(uint32_t operand, const std::vector<uint32_t>& operations) const;
 
  private:
   const nnapi_shim::SubgraphView& main() const { return view_.models[0]; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
 #include "lib/format/float16.h"
@@ -61,6 +62,12 @@ std::vector<uint8_t> rounded_copy(const void* bytes, size_t count) {
   // A vector's memory is aligned for floats.
   round_all(reinterpret_cast<float*>(copy.data()), count / sizeof(float));
   return copy;
+}
+
+// For an operand that `operations` compute.
+Tolerance tolerance_for(const Part& part, uint32_t operand, const std::vector<uint32_t>& operations, bool is_half) {
+  const auto tolerance = part.cutter->follows_integers(operand, operations) ? tolerance_after_integers : tolerance_of;
+  return tolerance(operations.size(), is_half);
 }
 
 // Puts rounded copies in the place of float weights. They have to live as long as the model.
@@ -176,11 +183,13 @@ int Laboratory::run_whole(const Request& request, const Part& part, Answer* answ
 void Laboratory::compare_outputs(const Request& request, const Part& part, const nnapi_shim::RunBuffers& buffers,
                                  Answer* answer) const {
   const std::vector<uint32_t>& outputs = part.main().output_operands;
+  std::vector<uint32_t> operations(part.main().operations.size());
+  std::iota(operations.begin(), operations.end(), 0);
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!patient_.store.is_known(part, outputs[i])) continue;
     const Comparison found =
         compare(part.forms[outputs[i]], patient_.store.at(part, outputs[i]), buffers.outputs[i].data,
-                tolerance_of(part.main().operations.size(), request.is_half));
+                tolerance_for(part, outputs[i], operations, request.is_half));
     if (!found.is_wrong) continue;
     answer->is_wrong_by_sample = true;
     std::snprintf(answer->message, sizeof answer->message, "output %zu is wrong by %g, of a range of %g", i,
@@ -235,7 +244,7 @@ int Laboratory::run_cut(const Request& request, const std::vector<uint32_t>& ope
       const TensorForm& form = part.forms[operand];
       const uint8_t* expected = patient_.store.at(part, operand);
       const Comparison found =
-          compare(form, expected, results[i].data(), tolerance_of(operations.size(), request.is_half));
+          compare(form, expected, results[i].data(), tolerance_for(part, operand, operations, request.is_half));
       if (i == 0 || found.worst_share > answer->worst.worst_share) {
         answer->worst = found;
         answer->worst_operand = operand;
