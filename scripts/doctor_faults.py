@@ -70,7 +70,11 @@ class Network:
         self.operations = [operation for segment in report["devices"][0]["segments"] for operation in segment["operations"]]
 
     def convert(self, output, *options):
-        done = run([CONVERT, self.model, *self.options, "--runtime", "shim", "-o", output, *options])
+        command = [CONVERT, self.model, *self.options, "--runtime", "shim", "-o", output, *options]
+        done = run(command)
+        if done.returncode != 0 and "convert it without --calibrate" in done.stderr:  # as a user would
+            at = command.index("--calibrate")
+            done = run([*command[:at], *command[at + 2:]])
         if done.returncode != 0:
             raise RuntimeError(f"{self.name}: {done.stderr}")
 
@@ -161,7 +165,7 @@ class Case:
     def run(self):
         report = self.network.examine(self.network.file, self.fault)
         device = report["devices"][0]
-        if device["is_right"]:
+        if device["is_right"] or not self.all_have_effects():
             return None
         named, self.trials = faulty(report)
         problems = []
@@ -178,6 +182,11 @@ class Case:
         self.named = len(named)
         problems += self.convert_again(device)
         return problems
+
+    def all_have_effects(self):
+        """Each fault of a pair has to make the results wrong by itself."""
+        return len(self.faults) == 1 or not any(
+            self.network.examine(self.network.file, fault.text())["devices"][0]["is_right"] for fault in self.faults)
 
     def perfect_work(self, profile):
         """The multiply-adds that an answer keeps on the device that knows the fault."""

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <vector>
 
+#include "lib/shim/large_memory.h"
 #include "lib/shim/model_view.h"
 #include "lib/shim/nnapi_library.h"
 
@@ -35,16 +36,13 @@ class WeightMemory {
   Weights weights_;
   const bool copies_;
   mutable std::mutex mutex_;
-  struct Unmap {
-    size_t bytes;
-    void operator()(float* values) const;
-  };
   struct Floats {
     uint64_t offset, length;
     std::vector<float> scales;  // of int8 weights: others may have the same integers
-    std::unique_ptr<float, Unmap> values;
+    const float* values;
   };
   mutable std::vector<Floats> floats_;
+  mutable LargeMemory memory_of_floats_;
   ANeuralNetworksMemory* memory_ = nullptr;
 };
 
