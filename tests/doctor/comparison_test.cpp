@@ -83,15 +83,26 @@ TEST_CASE("quantised results may differ by two quanta, and not by one everywhere
 }
 
 TEST_CASE("floats that are computed from integers may differ by quanta") {
-  std::vector<float> found = numbers();
-  for (size_t i = 2; i < found.size(); i += kChannels) found[i] += 10 / 255.0F;
-  const auto is_wrong = [&](const Tolerance& tolerance) {
+  const auto is_wrong = [](float steps, double step) {
+    std::vector<float> found = numbers();
+    for (size_t i = 2; i < found.size(); i += kChannels) found[i] += steps * 0.04F;
+    Tolerance tolerance = tolerance_of(2, false);
+    tolerance.step = step;
     return compare(kForm, numbers().data(), found.data(), tolerance).is_wrong;
   };
-  CHECK(is_wrong(tolerance_of(2, false)));
-  CHECK_FALSE(is_wrong(tolerance_after_integers(2, false)));
-  for (float& value : found) value *= 1.5F;
-  CHECK(is_wrong(tolerance_after_integers(2, false)));
+  CHECK(is_wrong(3, 0));
+  for (const double step : {0.04, kStepOfRange}) {  // 10 / 255 is 0.039
+    CHECK_FALSE(is_wrong(3, step));
+    CHECK(is_wrong(7, step));  // of a quarter of all
+    CHECK(is_wrong(9, step));
+  }
+}
+
+TEST_CASE("few elements of channels are judged together") {
+  const TensorForm form = {kQuant, {1, 6}, 1};
+  const std::vector<uint8_t> expected(6, 100), near = {103, 97, 102, 101, 98, 100}, far = {104, 96, 104, 96, 104, 96};
+  CHECK_FALSE(compare(form, expected.data(), near.data(), tolerance_of(2, false)).is_wrong);
+  CHECK(compare(form, expected.data(), far.data(), tolerance_of(2, false)).is_wrong);
 }
 
 TEST_CASE("whole numbers are equal, but for one in a hundred") {

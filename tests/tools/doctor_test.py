@@ -21,7 +21,7 @@ SPOILT_LEVEL1 = LIBRARIES / "spoilt_nnapi/libspoilt_nnapi_level1.so"
 SCHEMAS = {name: json.loads((ROOT / f"schemas/{name}.schema.json").read_text())
            for name in ("doctor", "device_profile", "driver_rules")}
 REPORT_SCHEMA = json.loads((ROOT / "schemas/report.schema.json").read_text())
-ADD, AVERAGE_POOL, CONV, DEPTHWISE, DENSE, LOGISTIC, MAX_POOL, MUL, SOFTMAX = 0, 1, 3, 4, 9, 14, 17, 18, 25
+ADD, AVERAGE_POOL, CONV, DEPTHWISE, DENSE, LOGISTIC, MAX_POOL, MUL, SOFTMAX, QUANTIZE = 0, 1, 3, 4, 9, 14, 17, 18, 25, 72
 FAULTS = ("wrong", "error", "crash", "hang")
 
 
@@ -184,6 +184,17 @@ class InPlace(DoctorTest):
         device = self.examine(self.converted(), fault)
         self.assertEqual({("ADD", (1, 8, 8, 12)), ("SOFTMAX", (1, 10))}, self.faulty(device))
         self.convert_again(device, fault)
+
+    def test_operations_after_a_wrong_one_are_not_blamed(self):
+        """The first CONV_2D reads what the wrong QUANTIZE makes; the second one alone stands behind a depthwise one."""
+        torch.manual_seed(0)
+        net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.Conv2d(8, 8, 3, groups=8), nn.ReLU(), nn.Conv2d(8, 4, 1)).eval()
+        torch.jit.trace(net, torch.rand(1, 3, 16, 16)).save(str(self.folder / "model.pt"))
+        file = self.converted("--calibrate", "random:4")
+        device = self.examine(file, f"scale {QUANTIZE} - -1 0.5 0 0;scale {CONV} - {DEPTHWISE} 2.5 0 0")
+        found = [(operation["operation"], "in_place" in operation) for operation in device["segments"][0]["operations"]
+                 if any(operation[way]["finding"] in FAULTS for way in ("alone", "in_place") if way in operation)]
+        self.assertEqual([("QUANTIZE", False), ("CONV_2D", True)], found)
 
 
 class NoFault(DoctorTest):

@@ -13,6 +13,8 @@ namespace {
 
 using nnapi_convert::OperandCode;
 
+// A channel that differs by less than this share of the range is right, however small its own elements are.
+constexpr double kLeastShare = 2e-5;
 // From so many elements on, a channel is compared with its own elements.
 constexpr uint64_t kTellingCount = 8;
 // NNAPI's arithmetic gives the largest float32 in place of an infinite number; other drivers keep it infinite.
@@ -91,6 +93,14 @@ std::vector<Channel> channels_of(const TensorForm& form, const ChannelOrder& ord
   return channels;
 }
 
+// What a step is in the unit of the elements; 0 for those that have no steps.
+double step_of(const Comparison& whole, const TensorForm& form, const Tolerance& tolerance) {
+  constexpr double kStepsOfRange = 255;
+  if (whole.is_quantised) return 1;
+  if (!is_float(form.type) || tolerance.step == 0) return 0;
+  return tolerance.step == kStepOfRange ? std::max(whole.range / kStepsOfRange, 1e-30) : tolerance.step;
+}
+
 // By what share of what may be a channel is wrong.
 double share_of(const Channel& channel, const Comparison& whole, const TensorForm& form, const Tolerance& tolerance) {
   if (whole.is_quantised) {
@@ -101,12 +111,13 @@ double share_of(const Channel& channel, const Comparison& whole, const TensorFor
   if (!is_float(form.type)) {  // whole numbers and truth values: one in a hundred may be on the other side of a limit
     return channel.worst > 0 ? 1 : 0;
   }
+  if (const double step = step_of(whole, form, tolerance)) return channel.worst / (tolerance.steps * step);
   // Of a few elements, each may be near to 0 by chance.
   const bool is_telling = channel.count >= kTellingCount;
   const double of_range = channel.worst / std::max(tolerance.range_share * whole.range, 1e-30);
   const double own = root_mean_square(channel.expected_squares, channel.count);
   const double of_channel = root_mean_square(channel.squares, channel.count) /
-                            std::max({tolerance.channel_share * own, tolerance.least_share * whole.range, 1e-30});
+                            std::max({tolerance.channel_share * own, kLeastShare * whole.range, 1e-30});
   return is_telling ? std::max(of_range, of_channel) : of_range;
 }
 
@@ -167,15 +178,8 @@ Tolerance tolerance_of(size_t count, bool is_half) {
     tolerance.range_share = std::max(1e-3, 1e-4 * growth);
   }
   tolerance.steps = 2 + 6 * std::sqrt(static_cast<double>(std::max<size_t>(count, 1) - 1));
-  tolerance.mean_steps = count > 1 ? 1 + 1.5 * std::sqrt(static_cast<double>(count - 1)) : 0.75;
-  return tolerance;
-}
-
-Tolerance tolerance_after_integers(size_t count, bool is_half) {
-  constexpr double kSteps = 255;  // of a range
-  Tolerance tolerance = tolerance_of(count, is_half);
-  tolerance.range_share = std::max(tolerance.range_share, tolerance.steps / kSteps);
-  tolerance.least_share = tolerance.mean_steps / kSteps;
+  tolerance.all_steps = 1 + 1.5 * std::sqrt(static_cast<double>(std::max<size_t>(count, 1) - 1));
+  tolerance.mean_steps = count > 1 ? tolerance.all_steps : 0.75;
   return tolerance;
 }
 
@@ -201,7 +205,8 @@ Comparison compare(const TensorForm& form, const void* expected, const void* fou
     result.worst = std::max(result.worst, differs);
   }
   result.mean = result.elements > 0 ? sum / static_cast<double>(result.elements) : 0;
-  const double most = result.is_quantised   ? tolerance.steps
+  const double step = step_of(result, form, tolerance);
+  const double most = step > 0              ? tolerance.steps * step
                       : is_float(form.type) ? tolerance.range_share * result.range
                                             : 0;
   for (size_t i = 0; i < result.elements; ++i) {
@@ -217,8 +222,14 @@ Comparison compare(const TensorForm& form, const void* expected, const void* fou
       ++result.wrong_channels;
     }
   }
+  if (step > 0) {
+    double squares = 0;
+    for (const Channel& channel : channels) squares += channel.squares;
+    result.worst_share =
+        std::max(result.worst_share, root_mean_square(squares, result.elements) / (tolerance.all_steps * step));
+  }
   if (result.is_quantised || is_float(form.type)) {
-    result.is_wrong = result.wrong_channels > 0;
+    result.is_wrong = !(result.worst_share <= 1);
   } else {
     result.is_wrong = result.wrong_elements > result.elements / 100;
     result.worst_share = result.is_wrong ? 2 : 0;
@@ -244,8 +255,7 @@ bool is_half_precision(const TensorForm& form, const void* expected, const void*
     const double own = root_mean_square(is[i].expected_squares, is[i].count);
     const double error = root_mean_square(is[i].squares, is[i].count);
     const double explained = root_mean_square(may[i].squares, may[i].count);
-    if (is[i].count >= kTellingCount &&
-        !(error <= factor * explained + 2 * kUnit * own + Tolerance().least_share * range))
+    if (is[i].count >= kTellingCount && !(error <= factor * explained + 2 * kUnit * own + kLeastShare * range))
       return false;
     worst = std::max(worst, is[i].worst);
     may_worst = std::max(may_worst, may[i].worst);

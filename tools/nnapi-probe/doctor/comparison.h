@@ -25,16 +25,18 @@ struct Comparison {
 };
 
 // What may differ: float's share of the range, of one element, and of a channel's own root mean square; quantised
-// types' steps of one element, and of the mean of a channel. A channel of floats that differs by less than
-// `least_share` of the range is right, however small its own elements are.
+// types' steps of one element, of the mean of a channel, and of the root mean square of all.
 struct Tolerance {
-  double range_share = 1e-3, channel_share = 1e-2, least_share = 2e-5;
-  double steps = 2, mean_steps = 0.75;
+  double range_share = 1e-3, channel_share = 1e-2;
+  double steps = 2, mean_steps = 0.75, all_steps = 1;
+  // Of floats that are computed from quantised tensors, which may differ by these steps: what a step is. 0: of others.
+  double step = 0;
 };
-// For the results of `count` operations in a row, of a device that computes in half precision or in single.
+// A step where the scale is not known: a part of the tensor's own range.
+constexpr double kStepOfRange = -1;
+// For the results of `count` operations in a row, of a device that computes in half precision or in single. The steps
+// are those by which a file's samples judge (docs/shim.md).
 Tolerance tolerance_of(size_t count, bool is_half);
-// The same for floats that are computed from quantised results of these operations, which may differ by steps.
-Tolerance tolerance_after_integers(size_t count, bool is_half);
 
 // Whether elements of the type have a scale.
 bool is_quantised(int32_t type);

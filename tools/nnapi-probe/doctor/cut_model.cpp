@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "lib/format/nnapi_codes.h"
 #include "tools/nnapi-probe/doctor/comparison.h"
 
 namespace nnapi_doctor {
@@ -67,6 +68,14 @@ bool ModelCutter::reads_input(uint32_t number) const {
   return std::any_of(operation.inputs, operation.inputs + operation.input_count, [&](uint32_t operand) {
     return std::find(inputs.begin(), inputs.end(), operand) != inputs.end();
   });
+}
+
+int64_t ModelCutter::dequantised_from(uint32_t operand) const {
+  const int64_t made_by = producers_[operand];
+  if (made_by < 0) return -1;
+  const OperationView& operation = main().operations[static_cast<size_t>(made_by)];
+  const bool is_dequantised = operation.code == static_cast<int32_t>(nnapi_convert::OperationCode::DEQUANTIZE);
+  return is_dequantised ? static_cast<int64_t>(operation.inputs[0]) : -1;
 }
 
 bool ModelCutter::follows_integers(uint32_t operand, const std::vector<uint32_t>& operations) const {

@@ -31,12 +31,14 @@ class ModelCutter {
   CutModel cut(const std::vector<uint32_t>& operations) const;
 
   bool is_constant(uint32_t operand) const { return constants_[operand]; }
+  // The quantised operand that a DEQUANTIZE makes the operand of; -1: no DEQUANTIZE makes it.
+  int64_t dequantised_from(uint32_t operand) const;
   // The operation that makes the operand; -1: none does.
   int64_t producer(uint32_t operand) const { return producers_[operand]; }
   // The operations that make inputs of this one, in ascending order.
   std::vector<uint32_t> producers_of(uint32_t operation) const;
   bool reads_input(uint32_t operation) const;
-  // Whether the operand is computed from quantised results of these operations. `operations` are as for cut().
+  // Whether the operand is computed from quantised results of these operations, which are as for cut().
   bool follows_integers(uint32_t operand, const std::vector<uint32_t>& operations) const;
 
  private:

@@ -53,6 +53,7 @@ class Examination {
   void try_in_place(const Subject& subject, size_t part, PartReport* report);
   uint32_t bisect(const Subject& subject, size_t part, const Operations& operations, TrialResult* found,
                   PartReport* report);
+  Operations right_producers(const PartReport& report, size_t number, uint32_t operation) const;
   void find_neighbours(const Subject& subject, size_t part, uint32_t operation, PartReport* report);
   void try_alike(const Subject& subject, size_t part, uint32_t operation, PartReport* report);
   std::string name_neighbours(size_t part, const Operations& producers) const;

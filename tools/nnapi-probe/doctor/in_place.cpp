@@ -48,6 +48,16 @@ std::string Examination::name_neighbours(size_t number, const Operations& produc
   return "[" + joined(names) + "]";
 }
 
+// The operations that the operation reads from, without those that are wrong themselves.
+Examination::Operations Examination::right_producers(const PartReport& report, size_t number,
+                                                     uint32_t operation) const {
+  Operations producers;
+  for (const uint32_t producer : patient_.parts[number].cutter->producers_of(operation)) {
+    if (!report.operations[producer].is_faulty()) producers.push_back(producer);
+  }
+  return producers;
+}
+
 // Looks for what has to stand before the operation, so that it is wrong: one of the operations whose results it reads.
 void Examination::find_neighbours(const Subject& subject, size_t number, uint32_t operation, PartReport* report) {
   OperationReport& wrong = report->operations[operation];
@@ -59,10 +69,7 @@ void Examination::find_neighbours(const Subject& subject, size_t number, uint32_
     wrong.in_place = result;
     return true;
   };
-  Operations producers;
-  for (const uint32_t producer : patient_.parts[number].cutter->producers_of(operation)) {
-    if (!report->operations[producer].is_faulty()) producers.push_back(producer);
-  }
+  Operations producers = right_producers(*report, number, operation);
   if (producers.empty() || !is_wrong_after(producers)) return;
   if (producers.size() > 1) {
     for (const uint32_t producer : producers) {
@@ -81,7 +88,7 @@ void Examination::try_alike(const Subject& subject, size_t number, uint32_t oper
   for (uint32_t i = 0; i < report->operations.size(); ++i) {
     OperationReport& other = report->operations[i];
     if (i == operation || part.main().operations[i].code != code || other.is_faulty() || !other.is_taken) continue;
-    Operations together = part.cutter->producers_of(i);
+    Operations together = right_producers(*report, number, i);
     if (together.empty()) continue;
     together.push_back(i);
     const TrialResult result = cut(subject, number, together);

@@ -66,8 +66,13 @@ std::vector<uint8_t> rounded_copy(const void* bytes, size_t count) {
 
 // For an operand that `operations` compute.
 Tolerance tolerance_for(const Part& part, uint32_t operand, const std::vector<uint32_t>& operations, bool is_half) {
-  const auto tolerance = part.cutter->follows_integers(operand, operations) ? tolerance_after_integers : tolerance_of;
-  return tolerance(operations.size(), is_half);
+  Tolerance tolerance = tolerance_of(operations.size(), is_half);
+  if (!part.cutter->follows_integers(operand, operations)) return tolerance;
+  const int64_t integers = part.cutter->dequantised_from(operand);
+  const auto scale =
+      integers < 0 ? 0.0 : static_cast<double>(part.main().operands[static_cast<size_t>(integers)].scale);
+  tolerance.step = scale > 0 ? scale : kStepOfRange;
+  return tolerance;
 }
 
 // Puts rounded copies in the place of float weights. They have to live as long as the model.
