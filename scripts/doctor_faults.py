@@ -49,8 +49,7 @@ NEEDS_PYTORCH = "has no record extra/nnapi_shim.index"
 LIMIT = 5  # seconds for one trial
 
 
-def operation_codes():
-    return {operation["name"]: operation["code"] for operation in CODES["operations"]}
+CODES_OF = {operation["name"]: operation["code"] for operation in CODES["operations"]}
 
 
 def run(command, **variables):
@@ -91,7 +90,7 @@ class Network:
 class Fault:
     """One wrong thing; `concerned` are the numbers of the operations that it is about."""
 
-    def __init__(self, network, random_numbers, codes):
+    def __init__(self, network, random_numbers, CODES_OF):
         operations = network.operations
         chosen = random_numbers.choice(operations)
         self.code = codes[chosen["operation"]]
@@ -172,7 +171,7 @@ class Case:
         if not named:
             problems.append("nothing named")
         for fault in self.faults:
-            if not set(named) & set(fault.concerned):
+            if not set(named) & set(fault.concerned) and not self.is_hidden(fault, named):
                 problems.append(f"{fault.text()} not named")
         wrong = sorted(set(named) - set(self.concerned))
         if wrong:
@@ -187,6 +186,12 @@ class Case:
         """Each fault of a pair has to make the results wrong by itself."""
         return len(self.faults) == 1 or not any(
             self.network.examine(self.network.file, fault.text())["devices"][0]["is_right"] for fault in self.faults)
+
+    def is_hidden(self, fault, named):
+        """Whether all that has to stand before a fault is refused because of the other one, so that it never happens."""
+        operations = self.network.operations
+        before = [number for number, each in enumerate(operations) if CODES_OF[each["operation"]] == fault.after]
+        return fault.after >= 0 and set(before) <= set(named)
 
     def perfect_work(self, profile):
         """The multiply-adds that an answer keeps on the device that knows the fault."""
@@ -227,16 +232,15 @@ class Case:
 
 def try_faults(arguments, networks, folder):
     random_numbers = random.Random(arguments.seed)
-    codes = operation_codes()
     failed, harmless, in_pytorch, done, rounds, most_trials = [], 0, 0, 0, {}, 0
     kept = []
     lines = open(arguments.report, "a", encoding="utf-8") if arguments.report else sys.stdout
     begin = time.time()
     while done < arguments.count and time.time() - begin < arguments.seconds:
         network = networks[done % len(networks)]
-        faults = [Fault(network, random_numbers, codes)]
+        faults = [Fault(network, random_numbers, CODES_OF)]
         if done % 20 == 19:
-            faults.append(Fault(network, random_numbers, codes))
+            faults.append(Fault(network, random_numbers, CODES_OF))
         case = Case(network, faults)
         try:
             problems = case.run()

@@ -196,6 +196,17 @@ class InPlace(DoctorTest):
                  if any(operation[way]["finding"] in FAULTS for way in ("alone", "in_place") if way in operation)]
         self.assertEqual([("QUANTIZE", False), ("CONV_2D", True)], found)
 
+    def test_a_small_difference_that_grows(self):
+        """It is beyond what may be only operations after the wrong one."""
+        file = self.folder / "fbnet.pt"
+        self.succeed(ROOT / "build/models/fbnet.pt", "--nhwc", "--calibrate", "random:2", "--runtime", "shim", "-o", file)
+        device = self.examine(file, f"channel {CONV} - {CONV} 2.5 4 0")
+        found = [(operation["reads"], operation["operation"], operation["in_place"]["finding"])
+                 for operation in device["segments"][0]["operations"] if "in_place" in operation]
+        self.assertEqual([(["CONV_2D"], "CONV_2D", "wrong")] * 3, found)
+        count = len(device["segments"][0]["operations"])
+        self.assertLessEqual(device["segments"][0]["bisection_compilations"], 2 * count.bit_length() + 12)
+
 
 class NoFault(DoctorTest):
     def test_healthy(self):

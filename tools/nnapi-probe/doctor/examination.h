@@ -51,10 +51,11 @@ class Examination {
   void time_prefixes(const Subject& subject, size_t part, PartReport* report);
   void explain_by_half(const Subject& subject, size_t part, uint32_t operation, PartReport* report);
   void try_in_place(const Subject& subject, size_t part, PartReport* report);
-  uint32_t bisect(const Subject& subject, size_t part, const Operations& operations, TrialResult* found,
-                  PartReport* report);
+  uint32_t bisect(const Subject& subject, size_t part, const Operations& operations, TrialResult* found);
   Operations right_producers(const PartReport& report, size_t number, uint32_t operation) const;
   void find_neighbours(const Subject& subject, size_t part, uint32_t operation, PartReport* report);
+  uint32_t find_cause(const Subject& subject, size_t part, const Operations& operations, uint32_t last,
+                      PartReport* report);
   void try_alike(const Subject& subject, size_t part, uint32_t operation, PartReport* report);
   std::string name_neighbours(size_t part, const Operations& producers) const;
   Operations not_faulty(const PartReport& report, bool with_not_taken) const;

@@ -19,10 +19,8 @@ Examination::Operations Examination::not_faulty(const PartReport& report, bool w
 
 // Returns the number of the operation with which the results become wrong. All `operations` together are wrong; none of
 // them is right.
-uint32_t Examination::bisect(const Subject& subject, size_t number, const Operations& operations, TrialResult* found,
-                             PartReport* report) {
+uint32_t Examination::bisect(const Subject& subject, size_t number, const Operations& operations, TrialResult* found) {
   size_t right = 0, wrong = operations.size();
-  const uint32_t before = trials_;
   while (wrong - right > 1) {
     const size_t middle = right + (wrong - right) / 2;
     const TrialResult result =
@@ -34,7 +32,6 @@ uint32_t Examination::bisect(const Subject& subject, size_t number, const Operat
       right = middle;
     }
   }
-  if (report->bisection_trials == 0) report->bisection_trials = 1 + trials_ - before;
   return operations[wrong - 1];
 }
 
@@ -81,6 +78,32 @@ void Examination::find_neighbours(const Subject& subject, size_t number, uint32_
   wrong.after = name_neighbours(number, producers);
 }
 
+// The bisection ends where the difference grows beyond what may be. If no operation before that one is needed for it
+// directly, the cause stands further before: an operation that is wrong after one without which all are right. Returns
+// that, with its finding and what has to stand before it; or `last` again.
+uint32_t Examination::find_cause(const Subject& subject, size_t number, const Operations& operations, uint32_t last,
+                                 PartReport* report) {
+  const auto end = std::find(operations.begin(), operations.end(), last) + 1;
+  auto wrong = operations.begin(), right = end - 1;  // where a cut begins
+  while (right - wrong > 1) {
+    const auto middle = wrong + (right - wrong) / 2;
+    (is_fault(cut(subject, number, {middle, end}).finding) ? wrong : right) = middle;
+  }
+  constexpr size_t kMostReaders = 4;
+  size_t readers = 0;
+  for (auto reader = wrong + 1; reader != end && readers < kMostReaders; ++reader) {
+    const Operations producers = right_producers(*report, number, *reader);
+    if (std::find(producers.begin(), producers.end(), *wrong) == producers.end()) continue;
+    ++readers;
+    const TrialResult result = cut(subject, number, {*wrong, *reader});
+    if (!is_fault(result.finding)) continue;
+    report->operations[*reader].in_place = result;
+    report->operations[*reader].after = name_neighbours(number, {*wrong});
+    return *reader;
+  }
+  return last;
+}
+
 // Tries the operations that are like this one, each after those that it reads from.
 void Examination::try_alike(const Subject& subject, size_t number, uint32_t operation, PartReport* report) {
   const Part& part = patient_.parts[number];
@@ -107,12 +130,22 @@ void Examination::try_in_place(const Subject& subject, size_t number, PartReport
   for (;;) {
     const Operations operations = not_faulty(*report, with_not_taken);
     if (operations.empty()) return;
+    const uint32_t before = trials_;
     report->rest = cut(subject, number, operations);
     if (!is_fault(report->rest.finding)) return;
     TrialResult found = report->rest;
-    const uint32_t operation = bisect(subject, number, operations, &found, report);
+    uint32_t operation = bisect(subject, number, operations, &found);
+    uint32_t trials = trials_ - before;
     report->operations[operation].in_place = found;
     find_neighbours(subject, number, operation, report);
+    if (report->operations[operation].after.empty()) {
+      const uint32_t until_cause = trials_;
+      const uint32_t cause = find_cause(subject, number, operations, operation, report);
+      if (cause != operation) report->operations[operation].in_place = {};
+      operation = cause;
+      trials += trials_ - until_cause;
+    }
+    if (report->bisection_trials == 0) report->bisection_trials = trials;
     if (!report->operations[operation].after.empty()) try_alike(subject, number, operation, report);
   }
 }
