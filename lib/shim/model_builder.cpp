@@ -1,5 +1,8 @@
 // Builds NNAPI's models.
 #include "lib/shim/model_builder.h"
+
+#include <sys/mman.h>
+
 #include <cstring>
 #include <limits>
 

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <random>
 
+using namespace nnapi_convert;
 using namespace nnapi_convert::quantise;
 
 namespace {
