@@ -44,7 +44,7 @@ double finished(const Reduction& reduction, const RowState& state, int64_t lengt
 
 // Reduces the chosen axes into the output of that number.
 bool reduce(Call& call, const Tensor& tensor, const bool* chosen, const Reduction& reduction, uint32_t output) {
-  uint32_t axes[kMostAxes], kept = 0, rank = 0;
+  uint32_t axes[kMostAxes], rank = 0;
   int64_t sizes[kMostAxes], length = 1;
   reduced_last(tensor, chosen, axes);
   for (uint32_t i = 0; i < tensor.rank; ++i) {
@@ -53,7 +53,6 @@ bool reduce(Call& call, const Tensor& tensor, const bool* chosen, const Reductio
       if (reduction.keeps_axes) sizes[rank++] = 1;
     } else {
       sizes[rank++] = tensor.sizes[i];
-      ++kept;
     }
   }
   const RowKind kind = reduction.kind;
