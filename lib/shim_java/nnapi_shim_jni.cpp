@@ -17,12 +17,9 @@ namespace {
 
 using nnapi_shim::check;
 using nnapi_shim::FloatRun;
+using nnapi_shim::model_of;
 using nnapi_shim::Text;
 using nnapi_shim::to_java;
-
-nnapi_shim_model* model_of(jlong handle) {
-  return reinterpret_cast<nnapi_shim_model*>(static_cast<intptr_t>(handle));
-}
 
 jlong handle_of(nnapi_shim_model* model) {
   return static_cast<jlong>(reinterpret_cast<intptr_t>(model));

@@ -11,11 +11,8 @@
 namespace {
 
 using nnapi_shim::check;
+using nnapi_shim::model_of;
 using nnapi_shim::to_tensor;
-
-nnapi_shim_model* model_of(jlong handle) {
-  return reinterpret_cast<nnapi_shim_model*>(static_cast<intptr_t>(handle));
-}
 
 // The picture of NnapiPicture's planes and numbers. Java keeps the buffers while native code runs.
 nnapi_shim_picture to_picture(JNIEnv* env, jobjectArray planes, jlongArray array) {

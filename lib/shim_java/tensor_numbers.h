@@ -1,13 +1,19 @@
-// A description of a tensor as Java's numbers, in the order that NnapiTensor's constructor reads.
+// What Java's numbers stand for: the handle of a model; a description of a tensor, in the order that NnapiTensor's
+// constructor reads.
 #pragma once
 
 #include <jni.h>
 
+#include <cstdint>
 #include <cstring>
 
 #include "lib/shim/nnapi_shim.h"
 
 namespace nnapi_shim {
+
+inline nnapi_shim_model* model_of(jlong handle) {
+  return reinterpret_cast<nnapi_shim_model*>(static_cast<intptr_t>(handle));
+}
 
 constexpr jsize kTensorNumbers = 2 + NNAPI_SHIM_MOST_AXES + 5;
 
