@@ -25,7 +25,8 @@ BUILD = ROOT / "build/release"
 CONVERT = BUILD / "bin/nnapi-convert"
 PROBE = pathlib.Path(os.environ.get("NNAPI_PROBE", BUILD / "bin/nnapi-probe"))
 SPOILT = BUILD / "lib/spoilt_nnapi/libspoilt_nnapi.so"
-CODES = json.loads((ROOT / "schemas/nnapi_operations.json").read_text())
+OPERATIONS = json.loads((ROOT / "schemas/nnapi_operations.json").read_text())["operations"]
+CODE_OF = {operation["name"]: operation["code"] for operation in OPERATIONS}
 
 # Small pictures, so that most of the time goes into trials.
 IMAGE = ["--nhwc", "--input", "1,3,64,64"]
@@ -47,9 +48,6 @@ NETWORKS = {
 WAYS = ["scale", "scale", "channel", "channel", "nan", "crash", "refuse", "refuse_compile", "hang"]
 NEEDS_PYTORCH = "has no record extra/nnapi_shim.index"
 LIMIT = 5  # seconds for one trial
-
-
-CODES_OF = {operation["name"]: operation["code"] for operation in CODES["operations"]}
 
 
 def run(command, **variables):
@@ -90,10 +88,10 @@ class Network:
 class Fault:
     """One wrong thing; `concerned` are the numbers of the operations that it is about."""
 
-    def __init__(self, network, random_numbers, CODES_OF):
+    def __init__(self, network, random_numbers):
         operations = network.operations
         chosen = random_numbers.choice(operations)
-        self.code = codes[chosen["operation"]]
+        self.code = CODE_OF[chosen["operation"]]
         self.sizes, self.after = "-", -1
         predecessors = [name for name in chosen["reads"] if name != "INPUT"]
         self.where = random_numbers.choice(["kind", "shape", "neighbour" if predecessors else "shape"])
@@ -102,7 +100,7 @@ class Fault:
             self.sizes = "x".join(map(str, chosen["sizes"])) or "-"
         if self.where == "neighbour":
             before = random_numbers.choice(predecessors)
-            self.after = codes[before]
+            self.after = CODE_OF[before]
         self.concerned = [
             number for number, each in enumerate(operations)
             if each["operation"] == chosen["operation"] and (self.sizes == "-" or each["sizes"] == chosen["sizes"]) and
@@ -190,7 +188,7 @@ class Case:
     def is_hidden(self, fault, named):
         """Whether all that has to stand before a fault is refused because of the other one, so that it never happens."""
         operations = self.network.operations
-        before = [number for number, each in enumerate(operations) if CODES_OF[each["operation"]] == fault.after]
+        before = [number for number, each in enumerate(operations) if CODE_OF[each["operation"]] == fault.after]
         return fault.after >= 0 and set(before) <= set(named)
 
     def perfect_work(self, profile):
@@ -238,9 +236,9 @@ def try_faults(arguments, networks, folder):
     begin = time.time()
     while done < arguments.count and time.time() - begin < arguments.seconds:
         network = networks[done % len(networks)]
-        faults = [Fault(network, random_numbers, CODES_OF)]
+        faults = [Fault(network, random_numbers)]
         if done % 20 == 19:
-            faults.append(Fault(network, random_numbers, CODES_OF))
+            faults.append(Fault(network, random_numbers))
         case = Case(network, faults)
         try:
             problems = case.run()

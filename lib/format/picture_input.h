@@ -86,8 +86,8 @@ class YuvPixels {
  public:
   static constexpr size_t kMost = 128;
 
-  // The pixels of `pairs` elements of the planes u and v, to pixels of `rgb` that are `step` bytes apart. The first
-  // pixel of the first pair and the last one of the last may be left out.
+  // Writes `count` pixels, `step` bytes apart. Two share the elements of the planes u and v: `first` is 1 where the
+  // first pixel is the second of its pair, else 0; `first` + `count` is at most kMost.
   void read(const View& view, const uint8_t* const planes[3], size_t first, size_t count, uint8_t* rgb,
             ptrdiff_t step) {
     const size_t pairs = (first + count + 1) / 2;

@@ -142,14 +142,16 @@ std::vector<DeviceRefusal> DeviceProfile::refusals(const Model& model) const {
 
 std::vector<DeviceRefusal> DeviceProfile::refusals_in_any_form(const Model& model, const IntegerRules& rules) const {
   std::vector<DeviceRefusal> result;
+  std::optional<Model> integers;
+  const auto takes_integers = [&](const Operation& operation) {
+    if (!has_integer_form(model, operation, rules)) return false;
+    if (!integers) integers = typed_as_integers(model, rules);
+    return refusal(*integers, operation).empty();
+  };
   for (const Model* each : with_subgraphs(model)) {
-    const Model integers = typed_as_integers(*each, rules);
-    for (size_t i = 0; i < each->operations.size(); ++i) {
-      const Operation& operation = each->operations[i];
+    for (const Operation& operation : each->operations) {
       std::string reason = refusal(*each, operation);
-      if (reason.empty()) continue;
-      const bool may_be_integer = each == &model && has_integer_form(model, operation, rules);
-      if (may_be_integer && refusal(integers, operation).empty()) continue;
+      if (reason.empty() || (each == &model && takes_integers(operation))) continue;
       result.push_back(refused(*each, operation, std::move(reason)));
     }
   }

@@ -32,6 +32,11 @@ Operand integer_operand(const Operation& operation, size_t input, Operand operan
   return operand;
 }
 
+Operand integer_result(Operand operand) {
+  if (operand.type == OperandCode::TENSOR_FLOAT32) operand.type = OperandCode::TENSOR_QUANT8_ASYMM;
+  return operand;
+}
+
 }  // namespace
 
 std::string text_of(const Operation& operation) {
@@ -177,11 +182,7 @@ bool has_integer_form(const Model& model, const Operation& operation, const Inte
   for (size_t i = 0; i < operation.inputs.size(); ++i) {
     integer.inputs[i] = scratch.add(integer_operand(operation, i, model.at(operation.inputs[i]), rules));
   }
-  for (OperandId& output : integer.outputs) {
-    Operand operand = model.at(output);
-    if (operand.type == OperandCode::TENSOR_FLOAT32) operand.type = OperandCode::TENSOR_QUANT8_ASYMM;
-    output = scratch.add(operand);
-  }
+  for (OperandId& output : integer.outputs) output = scratch.add(integer_result(model.at(output)));
   const SignatureMatch match = match_signature(scratch, integer);
   return match.signature != nullptr && match.problem.empty() && match.feature_level <= rules.feature_level;
 }
@@ -193,10 +194,7 @@ Model typed_as_integers(const Model& model, const IntegerRules& rules) {
     for (size_t i = 0; i < operation.inputs.size(); ++i) {
       result.at(operation.inputs[i]) = integer_operand(operation, i, model.at(operation.inputs[i]), rules);
     }
-    for (const OperandId output : operation.outputs) {
-      Operand& operand = result.at(output);
-      if (operand.type == OperandCode::TENSOR_FLOAT32) operand.type = OperandCode::TENSOR_QUANT8_ASYMM;
-    }
+    for (const OperandId output : operation.outputs) result.at(output) = integer_result(model.at(output));
   }
   return result;
 }

@@ -8,7 +8,9 @@
 namespace nnapi_shim {
 namespace {
 
-constexpr size_t kHugePage = size_t{2} << 20, kLeastBlock = 4 * kHugePage, kAlignment = 64, kPage = 4096;
+constexpr size_t kHugePage = size_t{2} << 20, kLeastBlock = 4 * kHugePage, kAlignment = 64;
+constexpr size_t kSmallBlock = size_t{512} << 10;  // the first one, so that a small model doesn't take a huge page
+constexpr size_t kLargestPage = size_t{64} << 10;  // of kernels; pages before the block's begin are never meant
 
 // MADV_POPULATE_WRITE, of Linux 5.14; older C libraries lack its name.
 constexpr int kPopulate = 23;
@@ -24,12 +26,14 @@ LargeMemory::~LargeMemory() {
 }
 
 void LargeMemory::add_block(size_t bytes) {
-  const size_t size = std::max(kLeastBlock, up_to(bytes, kHugePage)), mapped = size + kHugePage;
+  const bool is_small = blocks_.empty() && bytes <= kSmallBlock;
+  const size_t size = is_small ? kSmallBlock : std::max(kLeastBlock, up_to(bytes, kHugePage));
+  const size_t mapped = size + kHugePage;  // the block begins at a huge page
   void* mapping = ::mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapping == MAP_FAILED) std::abort();  // as where any other memory is missing
   auto* begin = static_cast<uint8_t*>(mapping);
   begin += up_to(reinterpret_cast<uintptr_t>(begin), kHugePage) - reinterpret_cast<uintptr_t>(begin);
-  ::madvise(begin, size, MADV_HUGEPAGE);
+  if (!is_small) ::madvise(begin, size, MADV_HUGEPAGE);
   blocks_.push_back({mapping, mapped, begin, begin + size});
 }
 
@@ -40,7 +44,7 @@ void* LargeMemory::take(size_t bytes) {
   uint8_t* const memory = block.next;
   block.next += bytes;
   // All pages at once: one by one, as they are written, small ones cost half as much again.
-  uint8_t* const page = memory - reinterpret_cast<uintptr_t>(memory) % kPage;
+  uint8_t* const page = memory - reinterpret_cast<uintptr_t>(memory) % kLargestPage;
   ::madvise(page, static_cast<size_t>(block.next - page), kPopulate);
   return memory;
 }

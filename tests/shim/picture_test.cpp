@@ -225,7 +225,7 @@ TEST_CASE("turned, mirrored and cut pictures are those that were turned, mirrore
 }
 
 TEST_CASE("YUV is full range BT.601, to one of 255, in planes and in pairs") {
-  const uint32_t width = 37, height = 23, half_width = 19, half_height = 12;
+  const uint32_t width = 299, height = 23, half_width = 150, half_height = 12;
   std::mt19937 random(3);
   std::vector<uint8_t> y(width * height), u(half_width * half_height), v(u.size()), pairs;
   for (auto* plane : {&y, &u, &v}) {
@@ -260,9 +260,9 @@ TEST_CASE("YUV is full range BT.601, to one of 255, in planes and in pairs") {
   picture.row_bytes[1] = picture.row_bytes[2] = size_t{half_width} * 2;
   picture.plane_bytes[1] = pairs.size() - 1, picture.plane_bytes[2] = pairs.size();
   CHECK(filled(plain(), picture, height, width) == found);
-  picture.cut_left = 3, picture.cut_top = 5, picture.cut_width = 21, picture.cut_height = 16;  // odd: within a pair
+  picture.cut_left = 3, picture.cut_top = 5, picture.cut_width = 261, picture.cut_height = 16;  // odd: within a pair
   nnapi_shim_picture same = picture_of(rgb);
-  same.cut_left = 3, same.cut_top = 5, same.cut_width = 21, same.cut_height = 16;
+  same.cut_left = 3, same.cut_top = 5, same.cut_width = 261, same.cut_height = 16;
   for (const int rotation : {0, 90, 180, 270}) {
     picture.rotation = same.rotation = rotation;
     CHECK(filled(plain(), picture, 11, 13) == filled(plain(), same, 11, 13));

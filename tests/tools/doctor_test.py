@@ -6,6 +6,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import sys
 import time
 import unittest
 
@@ -340,6 +341,14 @@ class Situations(DoctorTest):
         perfect = sum(operation["multiply_adds"] for operation in self.examine(whole, "", "--all")["segments"][0]["operations"]
                       if operation["operation"] != "DEPTHWISE_CONV_2D")
         self.assertGreaterEqual(kept, 0.9 * perfect)
+
+
+class Faults(DoctorTest):
+    def test_random_faults_of_one_network(self):
+        command = [sys.executable, str(ROOT / "scripts/doctor_faults.py"), "--count", "2", "--networks", "mlp", "--seed", "3"]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
+        self.assertEqual(0, done.returncode, done.stdout)
+        self.assertIn("2 of 2 faults are named and mended", done.stdout)
 
 
 class Page(DoctorTest):

@@ -22,9 +22,21 @@ def form(self, groups: int):
     return groups_first.transpose(1, 2).reshape(sizes)
 )";
 
-// By name and overload. The functions take the operators' arguments in the schemas' order.
-const std::map<std::string, const char*>& forms() {
-  static const std::map<std::string, const char*> all = {
+// A loss by its elements, reduced as `reduction` says: 0 not at all, 1 to the mean, 2 to the sum.
+std::string loss(const std::string& elements) {
+  return "def form(self, target, reduction: int):\n    result = " + elements + R"(
+    if reduction == 1:
+        result = result.mean()
+    elif reduction == 2:
+        result = result.sum()
+    return result
+)";
+}
+
+// By name and overload. A form may use operators that have one. The functions take the operators' arguments in the
+// schemas' order.
+const std::map<std::string, std::string>& forms() {
+  static const std::map<std::string, std::string> all = {
       {"aten::channel_shuffle", kChannelShuffle},
       {"aten::native_channel_shuffle", kChannelShuffle},
       {"aten::_unsafe_view", R"(
@@ -49,7 +61,8 @@ def form(self, output_size: List[int]):
 )"},
       {"aten::glu", R"(
 def form(self, dim: int):
-    halves = self.chunk(2, dim)
+    half = self.size(dim) // 2
+    halves = self.split([half, half], dim)
     return halves[0] * torch.sigmoid(halves[1])
 )"},
       {"aten::cosine_similarity", R"(
@@ -63,8 +76,9 @@ def form(x1, x2, dim: int, eps: float):
 )"},
       {"aten::linalg_cross", R"(
 def form(self, other, dim: int):
-    ahead = self.roll([-1], [dim]) * other.roll([-2], [dim])
-    return ahead - self.roll([-2], [dim]) * other.roll([-1], [dim])
+    a = self.split([1, 1, 1], dim)
+    b = other.split([1, 1, 1], dim)
+    return torch.cat([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]], dim)
 )"},
       {"aten::cross", R"(
 def form(self, other, dim: Optional[int]):
@@ -74,8 +88,7 @@ def form(self, other, dim: Optional[int]):
             axis += 1
     else:
         axis = dim
-    ahead = self.roll([-1], [axis]) * other.roll([-2], [axis])
-    return ahead - self.roll([-2], [axis]) * other.roll([-1], [axis])
+    return torch.linalg_cross(self, other, dim=axis)
 )"},
       {"aten::trace", R"(
 def form(self):
@@ -94,25 +107,8 @@ def form(self, k: int, dims: List[int]):
         result = self.clone()
     return result
 )"},
-      {"aten::mse_loss", R"(
-def form(self, target, reduction: int):
-    difference = self - target
-    result = difference * difference
-    if reduction == 1:
-        result = result.mean()
-    elif reduction == 2:
-        result = result.sum()
-    return result
-)"},
-      {"aten::l1_loss", R"(
-def form(self, target, reduction: int):
-    result = torch.abs(self - target)
-    if reduction == 1:
-        result = result.mean()
-    elif reduction == 2:
-        result = result.sum()
-    return result
-)"},
+      {"aten::mse_loss", loss("(self - target) * (self - target)")},
+      {"aten::l1_loss", loss("torch.abs(self - target)")},
       {"aten::max_unpool2d", R"(
 def form(self, indices, output_size: List[int]):
     sizes = self.size()[:-2]
@@ -139,22 +135,26 @@ def form(self, kernel_size: List[int], dilation: List[int], padding: List[int], 
   return all;
 }
 
-const char* form_of(const Node& node) {
+const std::string* form_of(const Node& node) {
   const c10::FunctionSchema* schema = node.maybeSchema();
   if (schema == nullptr) return nullptr;
   const auto found = forms().find(c10::toString(schema->operator_name()));
-  return found == forms().end() ? nullptr : found->second;
+  return found == forms().end() ? nullptr : &found->second;
 }
 
+// Forms are used in forms, too: what one inserts stands behind the node before.
 void use_forms(Block& block) {
-  for (auto it = block.nodes().begin(); it != block.nodes().end();) {
-    Node& node = **it++;
-    for (Block* inner : node.blocks()) use_forms(*inner);
-    const char* form = form_of(node);
-    if (form == nullptr) continue;
-    const std::vector<Value*> results = insert_form(node, form);
-    for (size_t i = 0; i < results.size(); ++i) node.outputs()[i]->replaceAllUsesWith(results[i]);
-    node.destroy();
+  for (Node* node = *block.nodes().begin(); node != block.return_node();) {
+    for (Block* inner : node->blocks()) use_forms(*inner);
+    const std::string* form = form_of(*node);
+    Node* const before = node->prev();
+    if (form != nullptr) {
+      const std::vector<Value*> results = insert_form(*node, form->c_str());
+      for (size_t i = 0; i < results.size(); ++i) node->outputs()[i]->replaceAllUsesWith(results[i]);
+      node->destroy();
+      node = before;
+    }
+    node = node->next();
   }
 }
 
