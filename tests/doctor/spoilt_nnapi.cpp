@@ -2,7 +2,8 @@
 // "alpha", an accelerator, and "nnapi-reference", which is right. What NNAPI chooses is alpha.
 //
 // SPOILT_NNAPI has the faults, separated by ";", each of seven words:
-//   way     scale, channel, nan, half, crash, hang, refuse (in a run), refuse_compile, untaken
+//   way     scale, channel, nan, half, crash, hang, refuse (in a run), refuse_compile, untaken; or copy: a process ends
+//           that sets a value which NNAPI would have to copy into memory of its drivers
 //   code    of the operation; -1: all
 //   sizes   of the operation's first result, as 1x56x56x24; -: any
 //   after   the code of an operation that has to make one of its inputs; -1: any
@@ -271,6 +272,10 @@ int ANeuralNetworksModel_addOperand(ANeuralNetworksModel* model, const ANeuralNe
                                                                              type);
 }
 int ANeuralNetworksModel_setOperandValue(ANeuralNetworksModel* model, int32_t index, const void* data, size_t bytes) {
+  constexpr size_t kMostCopiedAtOnce = 128;  // ANEURALNETWORKS_MAX_SIZE_OF_IMMEDIATELY_COPIED_VALUES
+  for (const Fault& fault : faults()) {
+    if (fault.way == "copy" && bytes > kMostCopiedAtOnce) raise(SIGSEGV);
+  }
   return both<int(ANeuralNetworksModel*, int32_t, const void*, size_t)>("ANeuralNetworksModel_setOperandValue", model,
                                                                         index, data, bytes);
 }

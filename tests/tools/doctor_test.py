@@ -249,6 +249,17 @@ class Files(DoctorTest):
         self.assertEqual(before, path.read_bytes())
 
 
+class Weights(DoctorTest):
+    def test_copies_that_fail(self):
+        """As where no service gives NNAPI memory for them: operations get their weights by the file."""
+        no_copies = "copy -1 - -1 1 0 0"
+        healthy = self.examine(self.converted(), no_copies, "--all")
+        alone = {operation["alone"]["finding"] for segment in healthy["segments"] for operation in segment["operations"]}
+        self.assertEqual((True, {"right"}), (healthy["is_right"], alone))
+        device = self.examine(self.converted(), f"{no_copies};scale {DENSE} - -1 1.5 0 0", folder="wrong")
+        self.assertEqual(({("FULLY_CONNECTED", (1, 10))}, {"wrong"}), (self.faulty(device), self.findings(device)))
+
+
 class Levels(DoctorTest):
     def test_android_8(self):
         """Where devices can't be named, what NNAPI chooses is examined."""

@@ -63,15 +63,15 @@ bool may_be_half(const TrialResult& result) {
   return is_tried && !worst.is_quantised && worst.not_a_number == 0 && worst.worst > kLeastHalfShare * worst.range;
 }
 
-// A request to one device, with copies of the weights.
-Request request_of(Task task, size_t part, int32_t device) {
+// A request to one device.
+Request request_of(Task task, size_t part, int32_t device, bool copies) {
   Request request{};
   request.task = task;
   request.part = static_cast<uint32_t>(part);
   request.device = device;
   request.other = kNnapisChoice;
   request.runs = 1;
-  request.copies = true;
+  request.copies = copies;
   return request;
 }
 
@@ -195,13 +195,15 @@ std::string Examination::choose_reference(Report* report) {
   }
   choose(nnapi_shim::kReferenceDevice, false);
   choose("", true);
-  if (reference_ != kNnapisChoice) report->reference = devices[static_cast<size_t>(reference_)].name;
+  if (reference_ == kNnapisChoice) return "";
+  report->reference = devices[static_cast<size_t>(reference_)].name;
+  reference_copies_ = report->reference != nnapi_shim::kReferenceDevice;
   return "";
 }
 
 void Examination::compute_reference(size_t number, Report* report) {
   const Part& part = patient_.parts[number];
-  const Request request = request_of(Task::kReference, number, reference_);
+  const Request request = request_of(Task::kReference, number, reference_, reference_copies_);
   std::string& unknown = report->unknown[number];
   unknown = part.is_made ? "it has no samples: its inputs are made up" : "";
   size_t failed = 0;
@@ -239,8 +241,7 @@ bool Examination::select_sample(size_t number, size_t sample, Report* report) {
 }
 
 void Examination::ask_support(const Subject& subject, size_t number, PartReport* report) {
-  Request request = request_of(Task::kSupport, number, subject.number);
-  request.copies = copies_;
+  const Request request = request_of(Task::kSupport, number, subject.number, copies_);
   const TaskEnd end = run_on(*worker_, request, {});
   const TaskBytes bytes(worker_->shared(), most_operations_);
   if (end != TaskEnd::kDone || bytes.answer().status != NNAPI_SHIM_OK) return;
@@ -267,6 +268,8 @@ void Examination::run_whole(const Subject& subject, size_t number, PartReport* r
   copies_ = true;
   std::vector<TrialResult> copied = run_samples();
   report->copies_weights = !is_fault(copied.back().finding);
+  // Where the model ends worse with a copy, copies are what fails, and models of some operations get the file.
+  copies_ = copied.back().finding <= report->whole.back().finding;
   if (report->copies_weights) report->whole = std::move(copied);
 }
 
@@ -299,7 +302,7 @@ void Examination::time_prefixes(const Subject& subject, size_t number, PartRepor
 
 // Has the reference compute the operation of rounded numbers, and asks whether the device is as near to these.
 void Examination::explain_by_half(const Subject& subject, size_t number, uint32_t operation, PartReport* report) {
-  Request request = request_of(Task::kRounded, number, reference_);
+  Request request = request_of(Task::kRounded, number, reference_, reference_copies_);
   const TaskEnd rounded = run_on(reference_worker(), request, {operation});
   if (rounded != TaskEnd::kDone ||
       TaskBytes(reference_worker().shared(), most_operations_).answer().status != NNAPI_SHIM_OK) {
@@ -331,7 +334,6 @@ void Examination::examine_part(const Subject& device, size_t number, Report* rep
   run_whole(subject, number, &found);
   const bool is_right = found.is_right();
   if (is_right && !options_.examines_all && !options_.only_times) return;
-  copies_ = true;  // models of some operations do not show whether a driver can map the weights' file
   if (!is_right && !options_.only_times) {
     const size_t failed = found.whole.size() - 1;
     if (select_sample(number, failed, report)) found.sample = static_cast<uint32_t>(failed);

@@ -74,6 +74,7 @@ class Examination {
   std::unique_ptr<Worker> worker_, reference_worker_;              // the latter is null without a library of its own
   TrialJournal journal_;
   int32_t reference_ = kNnapisChoice;
+  bool reference_copies_ = true;  // it gets a copy of the weights: NNAPI's own CPU alone can always map the file
   std::vector<DeviceNote> devices_;
   bool copies_ = false, is_half_ = false;  // of the device that is examined
   uint32_t trials_ = 0;                    // with compilations, of the device that is examined
