@@ -48,6 +48,7 @@ NETWORKS = {
 WAYS = ["scale", "scale", "channel", "channel", "nan", "crash", "refuse", "refuse_compile", "hang"]
 NEEDS_PYTORCH = "has no record extra/nnapi_shim.index"
 LIMIT = 5  # seconds for one trial
+LEVELS = (1, 3, 4, 6)  # of NNAPI, for healthy devices
 
 
 def run(command, **variables):
@@ -270,12 +271,12 @@ def try_faults(arguments, networks, folder):
 
 def try_healthy(arguments, folder):
     """The doctor with --all has to find nothing on a device without a fault."""
-    files, alarms, refused = 0, [], 0
+    files, alarms, refused = {level: 0 for level in LEVELS}, [], 0
     begin = time.time()
     models = sorted([*arguments.models.glob("*.pt"), *(ROOT / "testdata/models").glob("*.pt")])
     # A run that is stopped has seen all levels.
     for model in models:
-        for level in (1, 3, 4, 6):
+        for level in LEVELS:
             if time.time() - begin > arguments.seconds:
                 break
             output = folder / "healthy.pt"
@@ -301,13 +302,14 @@ def try_healthy(arguments, folder):
                 alarms.append(f"{model.name} at level {level}: {done.stderr.strip()}")
                 print(alarms[-1], flush=True)
                 continue
-            files += 1
+            files[level] += 1
             report = json.loads((results / "doctor.json").read_text())
             device = report["devices"][0]
             if not device["is_right"] or faulty(report)[0] or any(report["reference_disagrees"]):
                 alarms.append(f"{model.name} at level {level}: {device['conclusion']}; {report['reference_disagrees']}")
                 print(alarms[-1], flush=True)
-    print(f"{files} files at levels 1, 3, 4 and 6, {len(alarms)} false alarms; {refused} conversions refused or without "
+    counts = ", ".join(f"{count} at level {level}" for level, count in files.items())
+    print(f"{sum(files.values())} files ({counts}), {len(alarms)} false alarms; {refused} conversions refused or without "
           f"samples; {time.time() - begin:.0f} s", flush=True)
     return not alarms
 
