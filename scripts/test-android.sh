@@ -104,7 +104,7 @@ build_tests() {
   cp -r /usr/include/catch2 "$build/catch2"
   configure tests/android "$folder" "$abi" "${platforms[0]}" "${stls[0]}" -DNNAPI_CONVERT_WERROR=ON \
     -DNNAPI_CATCH2="$ROOT/$build/catch2" -DCMAKE_CXX_FLAGS_RELEASE=-DNDEBUG
-  build_in "$folder" shim_test shim_buffer_test nnapi-probe no_services
+  build_in "$folder" shim_test shim_buffer_test nnapi-probe no_services spoilt_nnapi
 }
 
 # emulator_of ABI: the program that runs the ABI here; nothing where this machine's processor does.
@@ -145,7 +145,8 @@ in_root() {
     mount --rbind /proc "$root/proc"
     mount --rbind /dev "$root/dev"
     settings=("TMPDIR=$guest/tmp" "LD_LIBRARY_PATH=$guest" "FAKE_NNAPI_FOLDER=$guest/fakes"
-      "NNAPI_SOURCE_FOLDER=$guest/source" ${PRELOAD:+"LD_PRELOAD=$guest/$PRELOAD"})
+      "NNAPI_SOURCE_FOLDER=$guest/source" ${PRELOAD:+"LD_PRELOAD=$guest/$PRELOAD"}
+      ${SPOILT_NNAPI:+"SPOILT_NNAPI=$SPOILT_NNAPI"})
     if [[ -z $emulator ]]; then exec chroot "$root" /system/bin/env -i "${settings[@]}" "$@"; fi
     cp "$emulator" "$root$guest/emulator"
     for setting in "${settings[@]}"; do set -- -E "$setting" "$@"; done
@@ -157,7 +158,7 @@ make_guest() {
   local abi=$1 folder=$build/guest-$1 built=$build/tests-$1
   rm -rf "$folder"
   mkdir -p "$folder"/{fakes,source/testdata,cache}
-  cp "$built"/bin/* "$built"/lib/libno_services.so "$folder"
+  cp "$built"/bin/* "$built"/lib/lib{no_services,spoilt_nnapi}.so "$folder"
   cp "$built"/lib/fake_nnapi/* "$folder/fakes"
   cp -r testdata/buffers "$folder/source/testdata"
   mkdir -p "$folder/source/schemas"
@@ -165,6 +166,30 @@ make_guest() {
   [[ ${stls[0]} != c++_shared ]] || cp "$sysroot/usr/lib/$(triple_of "$abi")/libc++_shared.so" "$folder"
   build/release/bin/nnapi-convert testdata/models/residual.pt --nhwc --input 1,3,16,16 --runtime shim --feature-level 3 \
     -o "$folder/residual.pt"
+}
+
+# examine ROOT ABI FAULT OPERATION FINDING: runs the doctor on the root folder's own NNAPI behind a device with FAULT (see
+# tests/doctor/spoilt_nnapi.cpp). In its table each OPERATION must have FINDING, and all others must be right.
+examine() {
+  local root=$1 abi=$2 fault=$3 operation=$4 finding=$5 table=$build/doctor
+  PRELOAD=libno_services.so SPOILT_NNAPI=$fault in_root "$root" "$abi" "$guest/nnapi-probe" --doctor "$guest/residual.pt" \
+    --all --limit 20 --library "$guest/libspoilt_nnapi.so" --device alpha >"$table" || {
+    cat "$table"
+    return 1
+  }
+  awk -v operation="$operation" -v finding="$finding" '
+    $1 ~ /^[0-9]+$/ && $2 ~ /^[A-Z0-9_]+$/ {
+      ++rows
+      is_named = $2 == operation
+      named += is_named
+      others += !is_named
+      if (index($0, is_named ? finding : "right") == 0) ++unexpected
+    }
+    END { exit rows == 0 || others == 0 || unexpected > 0 || (operation != "" && named == 0) }' "$table" || {
+    cat "$table"
+    complain "the doctor: $operation $finding and all others right needed, for the fault \"$fault\""
+  }
+  echo "the doctor on Android's own NNAPI: ${operation:+$operation $finding, the others }right"
 }
 
 # Runs the tests, and a converted file on the root folder's own NNAPI.
@@ -184,7 +209,9 @@ run_tests() {
   PRELOAD=libno_services.so in_root "$root" "$abi" "$guest/nnapi-probe" --list
   PRELOAD=libno_services.so in_root "$root" "$abi" "$guest/nnapi-probe" --trial "$guest/residual.pt" --cache "$guest/cache"
   echo "residual.pt: the samples are right on Android's own NNAPI"
-  PRELOAD=libno_services.so in_root "$root" "$abi" "$guest/nnapi-probe" --doctor "$guest/residual.pt" --all --folder "$guest/cache"
+  examine "$root" "$abi" "" "" ""
+  examine "$root" "$abi" "scale 0 - -1 1.5 0 0" ADD wrong
+  examine "$root" "$abi" "crash 0 - -1 1 0 0" ADD crash
   runs+=("$abi on $root: the shim's tests, and a converted file and its doctor on $system_library")
 }
 

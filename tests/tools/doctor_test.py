@@ -256,8 +256,9 @@ class Weights(DoctorTest):
         healthy = self.examine(self.converted(), no_copies, "--all")
         alone = {operation["alone"]["finding"] for segment in healthy["segments"] for operation in segment["operations"]}
         self.assertEqual((True, {"right"}), (healthy["is_right"], alone))
-        device = self.examine(self.converted(), f"{no_copies};scale {DENSE} - -1 1.5 0 0", folder="wrong")
-        self.assertEqual(({("FULLY_CONNECTED", (1, 10))}, {"wrong"}), (self.faulty(device), self.findings(device)))
+        for way, finding in (("scale", "wrong"), ("crash", "crash"), ("refuse", "error")):
+            device = self.examine(self.converted(), f"{no_copies};{way} {DENSE} - -1 1.5 0 0", folder=way)
+            self.assertEqual(({("FULLY_CONNECTED", (1, 10))}, {finding}), (self.faulty(device), self.findings(device)))
 
 
 class Levels(DoctorTest):

@@ -273,6 +273,18 @@ void Examination::run_whole(const Subject& subject, size_t number, PartReport* r
   if (report->copies_weights) report->whole = std::move(copied);
 }
 
+// Where a copy of the weights ends in an error or a crash, runs the operations with the file, too. If that is right,
+// the copy is at fault, and models get the file from then on.
+TrialResult Examination::run_alone(const Subject& subject, size_t number, const Operations& operations) {
+  TrialResult result = cut(subject, number, operations);
+  const bool may_be_copies = result.finding == Finding::kError || result.finding == Finding::kCrash;
+  if (!copies_ || !may_be_copies || patient_.parts[number].weights.fd < 0) return result;
+  copies_ = false;
+  TrialResult mapped = cut(subject, number, operations);
+  copies_ = is_fault(mapped.finding);
+  return copies_ ? result : mapped;
+}
+
 void Examination::try_alone(const Subject& subject, size_t number, PartReport* report) {
   for (uint32_t i = 0; i < report->operations.size(); ++i) {
     OperationReport& operation = report->operations[i];
@@ -280,7 +292,7 @@ void Examination::try_alone(const Subject& subject, size_t number, PartReport* r
       operation.alone.finding = Finding::kNotTaken;
       continue;
     }
-    operation.alone = cut(subject, number, {i});
+    operation.alone = run_alone(subject, number, {i});
     if (operation.alone.finding == Finding::kNotTaken) operation.is_taken = false;
     if (may_be_half(operation.alone)) explain_by_half(subject, number, i, report);
   }

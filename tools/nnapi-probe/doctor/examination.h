@@ -48,6 +48,7 @@ class Examination {
   void ask_support(const Subject& subject, size_t part, PartReport* report);
   void run_whole(const Subject& subject, size_t part, PartReport* report);
   void try_alone(const Subject& subject, size_t part, PartReport* report);
+  TrialResult run_alone(const Subject& subject, size_t part, const Operations& operations);
   void time_prefixes(const Subject& subject, size_t part, PartReport* report);
   void explain_by_half(const Subject& subject, size_t part, uint32_t operation, PartReport* report);
   void try_in_place(const Subject& subject, size_t part, PartReport* report);
