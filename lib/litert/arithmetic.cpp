@@ -147,6 +147,20 @@ void write_elu(OperationWriter& w) {
   graph.emit(Builtin::ADD, {positive, scaled}, {output}, Options::ADD);
 }
 
+// TensorFlow Lite 2.13 reads a float slope for each channel, even where PRELU has one for all of them.
+void write_prelu(OperationWriter& w) {
+  const TensorId input = w.tensor("input"), output = w.output();
+  const nnapi::Operand& slopes = *w.operand_of("alpha");
+  const nnapi::Constant* const value = slopes.constant();
+  if (value == nullptr || value->element_count() != 1 || slopes.type != OperandCode::TENSOR_FLOAT32) {
+    const TensorId alpha = w.tensor("alpha");
+    return w.graph.emit(Builtin::PRELU, {input, alpha}, {output});
+  }
+  Table options;
+  options.set(0, value->floats()[0]);
+  w.graph.emit(Builtin::LEAKY_RELU, {input}, {output}, Options::LEAKY_RELU, std::move(options));
+}
+
 void write_softmax(OperationWriter& w) {
   Graph& graph = w.graph;
   const TensorId input = w.tensor("input"), output = w.output();

@@ -80,6 +80,7 @@ constexpr NameRow kNames[] = {
     {Builtin::REDUCE_ANY, "REDUCE_ANY"},
     {Builtin::FILL, "FILL"},
     {Builtin::RESIZE_NEAREST_NEIGHBOR, "RESIZE_NEAREST_NEIGHBOR"},
+    {Builtin::LEAKY_RELU, "LEAKY_RELU"},
     {Builtin::SQUARED_DIFFERENCE, "SQUARED_DIFFERENCE"},
     {Builtin::MIRROR_PAD, "MIRROR_PAD"},
     {Builtin::ABS, "ABS"},

@@ -56,6 +56,7 @@ void write_arg(OperationWriter& w);
 void write_comparison(OperationWriter& w);
 void write_div(OperationWriter& w);
 void write_elu(OperationWriter& w);
+void write_prelu(OperationWriter& w);
 void write_instance_normalization(OperationWriter& w);
 void write_l2_normalization(OperationWriter& w);
 void write_local_response_normalization(OperationWriter& w);

@@ -55,9 +55,10 @@ std::optional<Padding> find_scheme(Window& window, const nnapi::Operand& input, 
     }
     const int64_t read = (out.value() - 1) * window.stride[i] + reach;
     window.after[i] = std::max<int64_t>(read - in.value() - window.before[i], 0);
-    const int64_t total = std::max<int64_t>(read - in.value(), 0);
+    // TensorFlow Lite 2.13 pads SAME wrongly where the last window ends before the last number.
+    const int64_t total = read - in.value();
     const int64_t all_windows = (in.value() + window.stride[i] - 1) / window.stride[i];
-    is_same = is_same && out.value() == all_windows && window.before[i] == total / 2;
+    is_same = is_same && total >= 0 && out.value() == all_windows && window.before[i] == total / 2;
   }
   const Pair none{0, 0};
   if (window.before == none && window.after == none) return Padding::VALID;

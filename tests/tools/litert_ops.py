@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Runs the cases of testdata/ops through LiteRT, and compares with the host's NNAPI.
 
-  litert_ops.py OP_CASES [--every N] [--interpreter] [--keep FOLDER] [--list] [FILE-OR-FOLDER...]
+  litert_ops.py OP_CASES [FILE-OR-FOLDER...] [--every N] [--interpreter] [--keep FOLDER] [--list]
 
 Floats have to agree within 1e-5 of the range (1e-4 in cases that LiteRT has to compute otherwise, see DECOMPOSED), integers
-of 8 bits within one quantum, other integers and bools exactly. --list prints the cases that LiteRT can't run, with reasons.
+of 8 bits within one quantum, other integers and bools exactly. --interpreter runs the files in the Interpreter of TensorFlow
+Lite 2.13 instead. --list prints the cases that LiteRT can't run, with reasons.
 """
 import argparse
 import json
@@ -20,6 +21,8 @@ DECOMPOSED = {"LSTM", "UNIDIRECTIONAL_SEQUENCE_LSTM", "BIDIRECTIONAL_SEQUENCE_LS
               "BIDIRECTIONAL_SEQUENCE_RNN", "INSTANCE_NORMALIZATION", "L2_POOL_2D", "ROI_ALIGN", "ROI_POOLING"}
 # LiteRT's LOG is 2e-7 off near 1, where the result is small.
 LESS_EXACT = {("exceptional.case", "xlog1py_small"): 1e-2}
+# What the Interpreter of TensorFlow Lite 2.13 can't run, and LiteRT can: XNNPACK gives up, without a reason.
+NOT_IN_INTERPRETER = {("gru.case", "without_biases")}
 SKIPPED = 77  # ctest's code for a test that was not run
 
 
@@ -63,7 +66,8 @@ def main():
         subprocess.run([arguments.op_cases, "--litert", str(folder), "--every", arguments.every, "--only", arguments.only,
                         *arguments.paths], check=True)
         cases = [json.loads(line) for line in (folder / "jobs.jsonl").read_text().splitlines()]
-        written = [case for case in cases if "model" in case]
+        written = [case for case in cases if "model" in case and not (
+            arguments.interpreter and (Path(case["file"]).name, case["case"]) in NOT_IN_INTERPRETER)]
         failures = [case for case in cases if "failed" in case]
         reports = litert.run(jobs_of(written), folder, arguments.interpreter)
         problems = [(case, problem_of(case, report)) for case, report in zip(written, reports)]
