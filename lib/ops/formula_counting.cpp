@@ -2,8 +2,10 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <optional>
+#include <vector>
 
 #include "lib/ops/formulas.h"
 
@@ -54,6 +56,47 @@ Tensor members_of(const Tensor& x, const Tensor& edges) {
   return is_from.narrow(1, 0, bins) - at::cat({is_from.narrow(1, 1, bins - 1), is_beyond}, 1);
 }
 
+// [elements, bins], as members_of. For edges that the model computes and that need not grow: at::histogram looks for an
+// element's bin with std::upper_bound, whose steps this follows. Each step doubles the columns, which are 1 for an
+// element whose search has come to the column's part of the edges.
+Tensor searched_members_of(const Tensor& x, const Tensor& edges) {
+  struct Part {
+    int64_t first, count;  // a count of 0: an end of the search; below: none comes here
+  };
+  const int64_t bins = edges.size(0) - 1;
+  require_few(2 * x.size(0) * (bins + 1));
+  const Tensor column = x.unsqueeze(1);
+  const Tensor is_from = at::ge(column, edges.unsqueeze(0)).to(at::kFloat);
+  const Tensor is_within = at::logical_and(at::ge(x, edges.narrow(0, 0, 1)), at::le(x, edges.narrow(0, bins, 1)));
+  Tensor found = is_within.to(at::kFloat).unsqueeze(1);
+  std::vector<Part> parts = {{0, bins + 1}};
+  const auto is_searched = [](const Part& part) { return part.count > 0; };
+  while (std::any_of(parts.begin(), parts.end(), is_searched)) {
+    std::vector<int64_t> middles;
+    std::vector<float> halves;
+    std::vector<Part> next;
+    for (const Part& part : parts) {
+      const int64_t half = part.count / 2;
+      middles.push_back(std::min(part.first + half, bins));
+      halves.push_back(is_searched(part) ? 1.0F : 0.0F);
+      next.push_back({part.first, is_searched(part) ? half : part.count});
+      next.push_back({part.first + half + 1, part.count - half - 1});
+    }
+    const Tensor goes_on = is_from.index_select(1, constant_of([&] { return at::tensor(middles); }));
+    const Tensor later = found * goes_on * constant_of([&] { return at::tensor(halves); });
+    found = at::stack({found - later, later}, 2).reshape({x.size(0), static_cast<int64_t>(next.size())});
+    parts = next;
+  }
+  // An element that comes to the place after an edge is in the edge's bin, and in the last one after the last edge.
+  std::vector<int64_t> places(static_cast<size_t>(bins + 2));
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i].count == 0) places[static_cast<size_t>(parts[i].first)] = static_cast<int64_t>(i);
+  }
+  found = found.index_select(1, constant_of([&] { return at::tensor(places); }));
+  const Tensor last = found.narrow(1, bins, 1) + found.narrow(1, bins + 1, 1);
+  return bins == 1 ? last : at::cat({found.narrow(1, 1, bins - 1), last}, 1);
+}
+
 Tensor widths_of(const Tensor& edges) {
   const int64_t bins = edges.size(0) - 1;
   return edges.narrow(0, 1, bins) - edges.narrow(0, 0, bins);
@@ -66,9 +109,10 @@ std::optional<std::vector<double>> range_of(const FormulaArguments& args) {
 std::vector<Formed> histogram(const FormulaArguments& args) {
   const Tensor x = args.tensor("self").reshape({-1});
   const auto range = range_of(args);
+  const bool is_even = args.has("range");
   const Tensor edges =
-      args.has("range") ? even_edges(x, args.integer("bins"), range ? range->data() : nullptr) : args.tensor("bins");
-  Tensor members = members_of(x, edges);
+      is_even ? even_edges(x, args.integer("bins"), range ? range->data() : nullptr) : args.tensor("bins");
+  Tensor members = is_even ? members_of(x, edges) : searched_members_of(x, edges);
   if (!args.is_none("weight")) members = members * args.tensor("weight").reshape({-1, 1});
   const Tensor counts = members.sum({0});
   if (!args.boolean("density")) return {counts, edges};
