@@ -10,7 +10,7 @@ import numpy
 import torch
 from torch import nn
 
-from cli import CliTest
+from cli import ROOT, CliTest
 from mobile_models import seeded
 from shim_library import FLOAT32, QUANT8, Model, ShimError, rgb, write_png
 
@@ -207,6 +207,18 @@ class Notes(WithModel):
             self.assertEqual({"nnapi_shim.notes": b'{"author":"me"}'}, self.extras(path, ["nnapi_shim.notes"]), name)
             if "shim" in name or "package" in name:
                 self.assertEqual(LABELS, self.open(path).labels())
+
+    def test_extra_files_of_exported_programs(self):
+        """In the layouts before PyTorch 2.8 and since."""
+        for layout, folder in (("until_2.7", "extra_files"), ("since_2.9", "cnn/extra")):
+            source = self.folder / f"{layout}.pt2"
+            source.write_bytes((ROOT / "testdata/exported" / layout / "cnn.pt2").read_bytes())
+            with zipfile.ZipFile(source, "a") as archive:
+                archive.writestr(f"{folder}/classes.txt", b"a\nb\xff")
+                archive.writestr(f"{folder}/nnapi_shim.notes", b"{}")
+            path = self.convert(source, "--nhwc", out=f"{layout}.pt")
+            self.assertEqual({"classes.txt": b"a\nb\xff"}, self.extras(path, ["classes.txt"]))
+            self.assertNotIn("extra/nnapi_shim.notes", torch._C.PyTorchFileReader(str(path)).get_all_records())
 
     def extras(self, path, names):
         reader = torch._C.PyTorchFileReader(str(path))

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <vector>
-
 #include "lib/base/error.h"
 #include "lib/converter/load/export_json.h"
 #include "lib/converter/load/saved_tensors.h"
@@ -44,6 +42,15 @@ class Records {
   c10::IValue read_saved(const std::string& name) const { return load_saved(archive_, path_, at(name)); }
   c10::Storage storage(const std::string& name) const { return storage_of(archive_, at(name)); }
   std::string text(const std::string& name) const { return checked_bytes(archive_, at(name)); }
+
+  std::vector<FolderFile> files_in(const std::string& folder) const {
+    std::vector<FolderFile> files;
+    for (const auto& [name, record] : records_) {
+      const bool is_in = name.rfind(folder, 0) == 0 && name.size() > folder.size();
+      if (is_in) files.push_back({name.substr(folder.size()), checked_bytes(archive_, *record)});
+    }
+    return files;
+  }
 
   std::vector<std::string> model_names() const {
     std::vector<std::string> names;
@@ -157,6 +164,7 @@ ExportArchive read_old_layout(const Records& records) {
   result.weights = read_old_tensors(records, "state_dict");
   result.constants = read_old_tensors(records, "constants");
   read_samples(records, "serialized_example_inputs.pt", result);
+  result.extra_files = records.files_in("extra_files/");
   return result;
 }
 
@@ -172,6 +180,7 @@ ExportArchive read_export_archive(const std::string& path) {
   result.weights = read_tensors(records, model, "weights");
   result.constants = read_tensors(records, model, "constants");
   read_samples(records, fmt::format("data/sample_inputs/{}.pt", model), result);
+  result.extra_files = records.files_in("extra/");
   return result;
 }
 

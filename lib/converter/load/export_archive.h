@@ -8,6 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
+
+#include "lib/base/folder.h"
 
 namespace nnapi_convert {
 
@@ -17,6 +20,7 @@ struct ExportArchive {
   std::map<std::string, at::Tensor> constants;  // other tensors, by name
   std::optional<c10::IValue> samples;           // a tuple: the arguments of forward, and those by keyword
   std::string problem_of_samples;               // why the file's samples can't be read; else empty
+  std::vector<FolderFile> extra_files;          // of torch.export.save(extra_files=...), by their names
 };
 
 // Large weights are mapped: while they live the file's content has to stay as it is. Throws ConvertError: kBadFile for

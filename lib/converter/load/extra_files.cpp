@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "lib/base/error.h"
 #include "lib/converter/graph/read_problem.h"
 #include "lib/converter/load/archive_check.h"
@@ -9,17 +12,22 @@
 
 namespace nnapi_convert {
 
+std::vector<FolderFile> without_own_files(std::vector<FolderFile> files) {
+  const auto is_own = [](const FolderFile& file) {
+    return file.name.rfind("nnapi_convert", 0) == 0 || file.name.rfind("nnapi_shim", 0) == 0;
+  };
+  files.erase(std::remove_if(files.begin(), files.end(), is_own), files.end());
+  return files;
+}
+
 std::vector<FolderFile> read_extra_files(ModelArchive& archive) {
   const std::string folder = "extra/";
   std::vector<FolderFile> files;
   for (const auto& [record, entry] : archive.records()) {
-    if (record.rfind(folder, 0) != 0) continue;
-    const std::string name = record.substr(folder.size());
-    // What this program wrote belongs to the conversion that made the archive.
-    if (name.empty() || name.rfind("nnapi_convert", 0) == 0 || name.rfind("nnapi_shim", 0) == 0) continue;
-    files.push_back({name, *archive.content(record)});
+    const bool is_in = record.rfind(folder, 0) == 0 && record.size() > folder.size();
+    if (is_in) files.push_back({record.substr(folder.size()), *archive.content(record)});
   }
-  return files;
+  return without_own_files(std::move(files));
 }
 
 AttachedFiles read_attached(const std::string& path) {

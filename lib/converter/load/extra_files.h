@@ -9,6 +9,9 @@
 
 namespace nnapi_convert {
 
+// Leaves out what this program wrote: it belongs to the conversion that made the archive.
+std::vector<FolderFile> without_own_files(std::vector<FolderFile> files);
+
 // Those that this program didn't write, by their names. Throws c10::Error for a damaged one.
 std::vector<FolderFile> read_extra_files(ModelArchive& archive);
 

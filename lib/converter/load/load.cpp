@@ -51,6 +51,7 @@ LoadedModel load_exported_model(const std::string& path, Diagnostics& diagnostic
   loaded.stated = std::move(exported.tensors);
   loaded.numbers = std::move(exported.numbers);
   loaded.fixed = std::move(exported.fixed);
+  loaded.extra_files = without_own_files(std::move(exported.extra_files));
   if (exported.is_dynamically_quantised) warn_of_dynamic_quantisation(diagnostics);
   return loaded;
 }

@@ -104,7 +104,8 @@ ExportedModel read(const std::string& path, Diagnostics& diagnostics) {
                       tensors_of(built, archive.program),
                       stated_numbers(built, archive.program),
                       built.fixed,
-                      built.is_dynamically_quantised};
+                      built.is_dynamically_quantised,
+                      std::move(archive.extra_files)};
   add_samples(model, built, signature, archive, diagnostics);
   return model;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lib/base/diagnostics.h"
+#include "lib/base/folder.h"
 #include "lib/converter/load/fixed_value.h"
 #include "lib/converter/load/size_expression.h"
 
@@ -41,6 +42,7 @@ struct ExportedModel {
   std::vector<ExportedNumber> numbers;            // that forward takes
   std::vector<FixedValue> fixed;                  // that forward takes, but that decide nothing: the program has them
   bool is_dynamically_quantised = false;          // its module is the float model of the rounded weights
+  std::vector<FolderFile> extra_files = {};       // that it was saved with
 };
 
 // The operators that its programs have must be declared before. Throws ConvertError: kBadFile for what is damaged,
