@@ -46,8 +46,9 @@ Expression asin(const Expression& x) {
   return atan(x / sqrt(1 - square(x)));
 }
 
+// Exact at 1, where pi / 2 - asin(x) would leave a rounding error.
 Expression acos(const Expression& x) {
-  return M_PI_2 - asin(x);
+  return atan(sqrt((1 - x) / (x + 1))) * 2;
 }
 
 Expression sign_factor(const Expression& x) {
