@@ -161,9 +161,10 @@ std::pair<double, double> CheckInputs::limits(const nnapi::Operand& operand, con
   if (operand.type == OperandCode::TENSOR_BOOL8) return {0, 1};
   if (type == at::kInt || (!is_quantised && type != at::kFloat)) {
     if (range) return {range->lowest, std::min<int64_t>(range->highest, range->lowest + (1 << 20))};
-    return {0, type == at::kInt ? 9 : 255};
+    if (type != at::kInt) return {0, 255};
+    return {0, numbers_.are_integers_flags ? 1 : 9};
   }
-  double lowest = is_positive_ ? 0.1 : kLowest, highest = kHighest;
+  double lowest = numbers_.are_floats_positive ? 0.1 : kLowest, highest = kHighest;
   if (range) {
     lowest = static_cast<double>(range->lowest);
     highest = static_cast<double>(std::min<int64_t>(range->highest, range->lowest + (1 << 20)));

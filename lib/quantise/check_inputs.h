@@ -21,7 +21,11 @@ class NoSample : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// What is known of the indices that each argument holds.
+// Which numbers are made up.
+struct MadeNumbers {
+  bool are_floats_positive = false;
+  bool are_integers_flags = false;  // 0 and 1, as in masks, unless they are indices
+};
 
 // Returns the dtype of the elements that NNAPI takes and gives. Throws NoSample for one that samples can't have.
 at::ScalarType element_type(const nnapi::Operand& operand);
@@ -33,9 +37,8 @@ at::Tensor to_physical(at::Tensor tensor, const nnapi::Operand& operand, const n
 // The inputs of one sample of a part, as the buffer and as forward's caller have them.
 class CheckInputs {
  public:
-  // `is_positive`: made-up floats are positive.
-  CheckInputs(const NnapiPart& part, const IndexRanges& ranges, bool is_positive)
-      : part_(part), ranges_(ranges), is_positive_(is_positive) {}
+  CheckInputs(const NnapiPart& part, const IndexRanges& ranges, MadeNumbers numbers)
+      : part_(part), ranges_(ranges), numbers_(numbers) {}
 
   // Makes the inputs of sample `number`. `real` is a sample that the user gave, or null. It is stored if it takes at
   // most `most_bytes`. Throws NoSample.
@@ -55,7 +58,7 @@ class CheckInputs {
 
   const NnapiPart& part_;
   const IndexRanges& ranges_;
-  bool is_positive_;
+  MadeNumbers numbers_;
   std::vector<int64_t> sizes_;
   std::vector<at::Tensor> callers_;
   std::vector<BufferSampleInput> made_;

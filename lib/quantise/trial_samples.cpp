@@ -28,7 +28,7 @@ TrialSamples trial_samples(const NnapiPart& part, const IndexRanges& ranges, con
   TrialSamples samples;
   samples.are_real = !real.empty();
   for (size_t number = 0; number < (real.empty() ? count : real.size()); ++number) {
-    CheckInputs inputs(part, ranges, false);
+    CheckInputs inputs(part, ranges, {});
     inputs.make(static_cast<uint32_t>(number), real.empty() ? nullptr : &real[number],
                 std::numeric_limits<size_t>::max());
     quantise::Sample sample;

@@ -57,6 +57,8 @@ TEST_CASE("a reason has no addresses and no places in LibTorch's sources") {
   CHECK(shown("a storage at: 0x7f10aa00 is gone") == "a storage is gone");
   CHECK(shown("x INTERNAL ASSERT FAILED at \"../torch/ir.cpp\":534, please report a bug to PyTorch. no type") ==
         "no type");
+  CHECK(shown("r INTERNAL ASSERT FAILED at \"./aten/jit_type.h\":547, please report a bug to PyTorch. ") ==
+        "an assertion within PyTorch fails");
   CHECK(shown("[enforce fail at inline_container.cc:148] . no version") == "no version");
   CHECK(shown("W20261126 15:16:28.319125   818 Copy.cpp:250] imaginary part (function operator())") ==
         "imaginary part");

@@ -78,6 +78,20 @@ class Boxes(nn.Module):
         return torch.exp((sizes - sizes.mean()) * 8 / sizes.std())
 
 
+class Masked(nn.Module):
+    """Words of which a mask leaves out some: other integers than 0 and 1 give infinite numbers."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.table, self.layer = nn.Embedding(20, 8), nn.Linear(8, 8)
+
+    def forward(self, words, mask):
+        x = self.layer(self.table(words))
+        unread = (1 - mask.float()) * torch.finfo(torch.float32).min
+        return torch.softmax(x @ x.transpose(1, 2) + unread.unsqueeze(1), -1) @ x
+
+
 class SelfCheck(CliTest):
     def converted(self, model, *options, name="out.pt"):
         path = self.folder / name
@@ -141,6 +155,16 @@ class SelfCheck(CliTest):
     def test_what_follows_quantised_results_may_enlarge_their_steps(self):
         torch.manual_seed(0)
         self.quantised(Boxes().eval())
+
+    def test_masks(self):
+        """Made-up integers are flags where others give infinite numbers, here and in verify."""
+        words = torch.zeros(1, 12, dtype=torch.int64)
+        torch.jit.trace(Masked().eval(), (words, words + 1)).save(str(self.folder / "model.pt"))
+        result = self.succeed(self.folder / "model.pt", "--input", "1,12:int64", "--input", "1,12:int64", "--runtime",
+                              "shim", "--min-segment-macs", "0", "-o", self.folder / "out.pt", "--verify")
+        self.assertNotIn("no samples", result.stderr)
+        self.assertIn("passed but for the border values above", result.stdout)
+        self.assertNotIn("compares nothing", result.stdout)
 
     def test_only_for_the_shim(self):
         self.fail_with(2, self.fixture("residual.pt"), "--nhwc", "--self-check", "2", "-o", self.folder / "out.pt",

@@ -134,12 +134,16 @@ class PartSamples {
   size_t fewest_words() const { return head_words() + part_.model.outputs.size() * kFewestElements; }
 
   BufferSample make_finite(const RunPhysical& run, uint32_t number, const InputTuple* real, size_t budget) {
-    try {
-      return make_one(run, number, real, budget, false);
-    } catch (const NoSample&) {
-      if (real != nullptr) throw;
-      return make_one(run, number, real, budget, true);  // a logarithm or a root may want positive numbers
+    // A logarithm or a root may want positive numbers, and a mask flags.
+    const MadeNumbers tries[] = {{false, false}, {true, false}, {false, true}};
+    for (const MadeNumbers& numbers : tries) {
+      try {
+        return make_one(run, number, real, budget, numbers);
+      } catch (const NoSample&) {
+        if (real != nullptr) throw;
+      }
     }
+    return make_one(run, number, real, budget, {true, true});
   }
 
   // Results that quantised numbers stand for have tolerances in steps.
@@ -162,8 +166,8 @@ class PartSamples {
   }
 
   BufferSample make_one(const RunPhysical& run, uint32_t number, const InputTuple* real, size_t budget,
-                        bool is_positive) {
-    CheckInputs inputs(part_, ranges_, is_positive);
+                        const MadeNumbers& numbers) {
+    CheckInputs inputs(part_, ranges_, numbers);
     const size_t spare = budget - fewest_words();
     inputs.make(number, real, 4 * (spare / 2 / std::max<size_t>(part_.model.inputs.size(), 1)));
     BufferSample sample = inputs.sample();

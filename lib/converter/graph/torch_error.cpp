@@ -32,8 +32,9 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// Leaves out what means something in LibTorch's own code alone.
+// Leaves out what means something in LibTorch's own code alone. Some assertions say no more.
 std::string without_internals(std::string text) {
+  const bool is_assertion = text.find("INTERNAL ASSERT FAILED") != std::string::npos;
   static const std::regex parts[] = {
       std::regex(R"(^.*INTERNAL ASSERT FAILED at "[^"]*":\d+, please report a bug to PyTorch\.\s*)"),
       std::regex(R"(^\[enforce fail at [^\]]*\]\s*\.?\s*)"),
@@ -42,7 +43,7 @@ std::string without_internals(std::string text) {
       std::regex(R"(^[IWEF]\d{4,8} \d\d:\d\d:\d\d\.\d+\s+\d+ [^\]]*\]\s*)"),  // of a log
       std::regex(R"((\s*\bat:?)?\s*\b0x[0-9a-fA-F]{4,}\b)")};
   for (const std::regex& part : parts) text = std::regex_replace(text, part, "");
-  return text;
+  return text.empty() && is_assertion ? "an assertion within PyTorch fails" : text;
 }
 
 // Cuts long reasons at a space: some messages of PyTorch list all its backends.

@@ -20,10 +20,10 @@ struct BorderRuns {
 };
 
 // Returns the differences in the order of the samples, which are numbered from `first` on. A difference is reported,
-// but is no fault, for integers beyond 32 bits, and for infinite values and NaN if the original's own results are not
-// finite or NNAPI refuses values computed from them, such as an index, and for floats if the model orders sums. A
-// sample is skipped if the original fails on it, or if the original's results change as much when its input changes by
-// a millionth.
+// but is no fault, for integers beyond 32 bits, for floats if the original's own are not finite or the model orders
+// sums, and for infinite values and NaN if NNAPI refuses values computed from them, such as an index. A sample is
+// skipped if the original fails on it, or if the original's results change as much when its input changes by a
+// millionth.
 std::vector<BorderFinding> check_borders(const std::vector<BorderSample>& samples, int first, const BorderRuns& runs);
 
 }  // namespace nnapi_convert

@@ -215,7 +215,8 @@ Values with_original_dtypes(const Values& values, const Metadata& metadata) {
 }
 
 std::vector<Values> make_samples(const VerifyRequest& request, const LoadedModel& original,
-                                 const ConvertedFile& converted, const ForwardArguments& arguments, int count) {
+                                 const ConvertedFile& converted, const ForwardArguments& arguments, int count,
+                                 MadeIntegers integers) {
   const Metadata& metadata = converted.metadata;
   const bool are_pictures = !request.inputs_file.empty() && calibration::names_pictures(request.inputs_file);
   const bool has_pictures = recorded_pictures(converted) || recorded_pixels(converted);
@@ -247,7 +248,8 @@ std::vector<Values> make_samples(const VerifyRequest& request, const LoadedModel
       // What such integers mean isn't known: a random length may fit no other input.
       const bool is_integer = c10::isIntegralType(types.at(i).dtype, false) && types[i].dtype != at::kByte;
       if (is_integer && i < examples.size()) return examples[i];
-      return random_tensor(types.at(i), seed, kFlexibleSize);
+      const at::Tensor made = random_tensor(types.at(i), seed, kFlexibleSize);
+      return is_integer && integers == MadeIntegers::kFlags ? made.remainder(2) : made;
     };
     samples[number] = sample_leaves(arguments, random, "whole inputs with --inputs", stored.value_or(Values()));
   }

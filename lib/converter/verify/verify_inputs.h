@@ -25,10 +25,14 @@ void flatten(const c10::IValue& value, Tensors& tensors);
 // Returns the arguments of the converted model's forward.
 ForwardArguments arguments_of(const ConvertedFile& converted);
 
+// What integers are that are made up and that the original doesn't read as indices.
+enum class MadeIntegers { kDigits, kFlags };  // 0 to 9; 0 and 1, as in masks
+
 // `count` samples of what the converted module takes, seeded; or those of the request's file. What the original reads
 // as indices is within its tables. Throws ConvertError (kBadFile) for a file of other arguments.
 std::vector<Values> make_samples(const VerifyRequest& request, const LoadedModel& original,
-                                 const ConvertedFile& converted, const ForwardArguments& arguments, int count);
+                                 const ConvertedFile& converted, const ForwardArguments& arguments, int count,
+                                 MadeIntegers integers = MadeIntegers::kDigits);
 
 // Returns for each of forward's tensors whether the original reads it as indices.
 std::vector<bool> indices_of(const VerifyRequest& request, const LoadedModel& original, const Metadata& metadata);
