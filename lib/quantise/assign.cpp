@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "lib/quantise/groups.h"
+#include "lib/quantise/index_arithmetic.h"
 #include "lib/quantise/integer_part.h"
 
 namespace nnapi_convert::quantise {
@@ -76,8 +77,9 @@ class Assigning {
  public:
   explicit Assigning(const AssignRequest& request)
       : request_(request), model_(request.model), groups_(request.model.operands.size()) {
+    const std::vector<bool> of_indices = index_arithmetic(model_);
     for (size_t i = 0; i < model_.operations.size(); ++i) {
-      const bool is_kept = i < request.kept_float.size() && request.kept_float[i];
+      const bool is_kept = of_indices[i] || (i < request.kept_float.size() && request.kept_float[i]);
       result_.is_integer.push_back(!is_kept && has_integer_form(model_, model_.operations[i], request.rules));
     }
   }

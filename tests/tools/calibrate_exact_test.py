@@ -8,8 +8,10 @@ import zipfile
 import numpy
 import torch
 
+from torch import nn
+
 from calibrate_test import SHIM, CalibrateTest
-from cli import PROGRAM
+from cli import PROGRAM, CliTest
 from exact_integers import Exact, read_shim, read_stock
 from stock_torch import call, load
 
@@ -41,6 +43,38 @@ class ExactIntegers(CalibrateTest):
 
     def test_shim(self):
         self.check(read_shim, *SHIM)
+
+
+class Places(nn.Module):
+    """A network of words that counts those that are there, and reads a row of a table for each count."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.words, self.places = nn.Embedding(50, 8), nn.Embedding(40, 8)
+        self.layer = nn.Linear(8, 8)
+
+    def forward(self, words):
+        there = words.ne(1).int()
+        places = (torch.cumsum(there, 1) * there).long() + 1
+        return self.layer(self.words(words) + self.places(places))
+
+
+class IndexArithmetic(CliTest):
+    def test_places_stay_float(self):
+        """In 8 bits the counts would be other rows."""
+        words = torch.randint(0, 50, (40, 1, 24))
+        words[:, :, 20:] = 1
+        model = Places().eval()
+        torch.jit.trace(model, words[0]).save(str(self.folder / "model.pt"))
+        torch.save([(each,) for each in words[:32]], self.folder / "data.pt")
+        self.succeed(self.folder / "model.pt", "--input", "1,24:int64", "--min-segment-macs", "0", "--calibrate",
+                     self.folder / "data.pt", "-o", self.folder / "out.pt")
+        module = load(self.folder / "out.pt")
+        expected = torch.stack([model(each) for each in words[32:]])
+        error = torch.stack([call(module, each) for each in words[32:]]) - expected
+        self.assertGreater(expected.std(), 0.1)
+        self.assertLess(error.square().mean(), expected.square().mean() / 1000)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,15 @@
+// Arithmetic of whole numbers that a model does in floats.
+#pragma once
+
+#include <vector>
+
+#include "lib/nnapi/model.h"
+
+namespace nnapi_convert::quantise {
+
+// Operations, by number, whose floats are computed of integers and constants alone and become integers in the end, such
+// as the places of words, which are a cumulated mask. In 8 bits other integers come out, and, as indices, read other
+// rows.
+std::vector<bool> index_arithmetic(const nnapi::Model& model);
+
+}  // namespace nnapi_convert::quantise
