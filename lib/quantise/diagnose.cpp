@@ -8,6 +8,7 @@
 #include <set>
 
 #include "lib/format/operation_table.h"
+#include "lib/nnapi/integer_forms.h"
 #include "lib/nnapi/passes/compact.h"
 #include "lib/quantise/histogram.h"
 #include "lib/quantise/host_model.h"
@@ -357,8 +358,10 @@ class Diagnosing {
     if (alone.has_weights()) measured.weights.add(expected, alone.run_rounded(sample), parts);
     measured.activations.add(expected, through(alone.run_floats(rounded), scale(output)), parts);
     measured.values.add(expected.data(), expected.size());
-    for (const float value : expected) measured.saturated += is_saturated(value, scale(output)) ? 1 : 0;
     measured.count += static_cast<double>(expected.size());
+    // NNAPI's own scales, such as LOGISTIC's 1/256, leave out less than a step.
+    if (nnapi::fixed_scale(model_.operations[number].code)) return;
+    for (const float value : expected) measured.saturated += is_saturated(value, scale(output)) ? 1 : 0;
   }
 
   OperationLoss loss_of(size_t number, const Measured& measured) const {

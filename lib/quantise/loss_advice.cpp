@@ -52,8 +52,8 @@ std::vector<std::string> advice_on(const std::vector<OperationLoss>& losses) {
   for (const OperationLoss* loss : worst_of(losses, losses.size())) {
     if (loss->saturated < kMuch) continue;
     advice.push_back(
-        fmt::format("{:.1f}% of what {} gives is larger than its scale holds ({}): give samples like "
-                    "those held back",
+        fmt::format("{:.1f}% of what {} gives is larger than its scale holds ({}): its range was cut, or measured on "
+                    "samples unlike these; give more samples",
                     100 * loss->saturated, loss->code, name_of(*loss)));
     break;
   }
