@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "lib/base/counted.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json_text.h"
@@ -140,6 +141,12 @@ void check_whole(const std::string& method, const Conversion& conversion) {
   const std::string before = method == "forward" ? "" : "method " + method + ": ";
   if (!conversion.variants.empty()) refuse_file("a package holds several models; needed: one model");
   if (conversion.is_whole) return;
+  if (conversion.segments.size() == 1 && conversion.cpu_nodes.empty()) {
+    refuse_file(
+        fmt::format("{}the model's only segment stands in checks or conversions of arguments and results, such as for "
+                    "--input NAME=VALUE; needed: a model without them; hint: make the value a constant of the model",
+                    before));
+  }
   std::string cpu;
   if (!conversion.cpu_nodes.empty()) {
     const CpuNode& first = conversion.cpu_nodes.front();
@@ -147,9 +154,9 @@ void check_whole(const std::string& method, const Conversion& conversion) {
     if (!first.reason.where.empty()) cpu += " at " + first.reason.where;
   }
   refuse_file(
-      fmt::format("{}the model has {} segments for NNAPI{}; needed: one segment that is the whole model; "
+      fmt::format("{}the model has {} for NNAPI{}; needed: one segment that is the whole model; "
                   "hint: --fallback none names what to change",
-                  before, conversion.segments.size(), cpu));
+                  before, counted(conversion.segments.size(), "segment"), cpu));
 }
 
 // One message in place of one for each convolution.
