@@ -189,6 +189,13 @@ class Infinite(CliTest):
             self.assertIn("passed but for the border values above", result.stdout)
 
 
+class Divided(nn.Module):
+    """Means over as many numbers as the caller says."""
+
+    def forward(self, x, lengths):
+        return x.sigmoid() / lengths.unsqueeze(1)
+
+
 class VerifyValues(CliTest):
     def save(self, name, *arguments):
         path = self.folder / f"{name}.pt"
@@ -228,6 +235,14 @@ class VerifyValues(CliTest):
         torch.jit.script(Changing().eval()).save(str(path))
         result = self.succeed(path, "--input", "4,16", "--input", "4,16", "-o", out, "--verify")
         self.assertIn("changes the caller's input in place", result.stderr)
+
+    def test_divisors(self):
+        """Made-up integers are positive where zeros and flags give infinite numbers."""
+        x, lengths = torch.rand(8, 16), torch.arange(1, 9)
+        path, out = self.folder / "model.pt", self.folder / "out.pt"
+        torch.jit.trace(Divided().eval(), (x, lengths)).save(str(path))
+        result = self.succeed(path, "--input", "8,16", "--input", "8:int64", "-o", out, "--min-segment-macs", "0", "--verify")
+        self.assertIn("passed", result.stdout)
 
     def test_other_dtype(self):
         out = self.convert(self.save("model", 0.5))

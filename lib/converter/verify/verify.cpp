@@ -225,8 +225,9 @@ bool are_finite(const std::optional<Tensors>& results) {
          });
 }
 
-// The samples to compare on. Integers that are made up are flags where the original gives infinite numbers or fails for
-// others, as models with masks do. A model that keeps state isn't asked: its state would change.
+// The samples to compare on. Integers that are made up are flags, or positive, where the original gives infinite
+// numbers or fails for others, as models with masks or lengths do. A model that keeps state isn't asked: its state
+// would change.
 std::vector<Values> samples_for(const VerifyRequest& request, LoadedModel& original, const ConvertedFile& converted,
                                 const ForwardArguments& arguments, int count) {
   const auto make = [&](MadeIntegers integers) {
@@ -239,13 +240,19 @@ std::vector<Values> samples_for(const VerifyRequest& request, LoadedModel& origi
   });
   const bool is_asked = has_integers && request.inputs_file.empty() && !samples.empty();
   if (!is_asked || limits_of(original.module).is_driven_by_values) return samples;
-  const auto are_results_finite = [&](const std::vector<Values>& of) {
+  const auto is_finite = [&](const Values& sample) {
     return are_finite(
-        run_if_possible(original.module, assemble(arguments, with_original_dtypes(of.back(), converted.metadata))));
+        run_if_possible(original.module, assemble(arguments, with_original_dtypes(sample, converted.metadata))));
+  };
+  const auto are_results_finite = [&](const std::vector<Values>& of) {
+    return std::all_of(of.begin(), of.end(), is_finite);
   };
   if (are_results_finite(samples)) return samples;
-  std::vector<Values> flags = make(MadeIntegers::kFlags);
-  return are_results_finite(flags) ? flags : samples;
+  for (const MadeIntegers integers : {MadeIntegers::kFlags, MadeIntegers::kPositive}) {
+    std::vector<Values> others = make(integers);
+    if (are_results_finite(others)) return others;
+  }
+  return samples;
 }
 
 // Runs the converted model on the leaves of forward's arguments.

@@ -249,7 +249,8 @@ std::vector<Values> make_samples(const VerifyRequest& request, const LoadedModel
       const bool is_integer = c10::isIntegralType(types.at(i).dtype, false) && types[i].dtype != at::kByte;
       if (is_integer && i < examples.size()) return examples[i];
       const at::Tensor made = random_tensor(types.at(i), seed, kFlexibleSize);
-      return is_integer && integers == MadeIntegers::kFlags ? made.remainder(2) : made;
+      if (!is_integer || integers == MadeIntegers::kDigits) return made;
+      return integers == MadeIntegers::kFlags ? made.remainder(2) : made.remainder(9).add(1);
     };
     samples[number] = sample_leaves(arguments, random, "whole inputs with --inputs", stored.value_or(Values()));
   }

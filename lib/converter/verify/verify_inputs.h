@@ -26,7 +26,8 @@ void flatten(const c10::IValue& value, Tensors& tensors);
 ForwardArguments arguments_of(const ConvertedFile& converted);
 
 // What integers are that are made up and that the original doesn't read as indices.
-enum class MadeIntegers { kDigits, kFlags };  // 0 to 9; 0 and 1, as in masks
+// 0 to 9; 0 and 1, as in masks; 1 to 9, as lengths and divisors are.
+enum class MadeIntegers { kDigits, kFlags, kPositive };
 
 // `count` samples of what the converted module takes, seeded; or those of the request's file. What the original reads
 // as indices is within its tables. Throws ConvertError (kBadFile) for a file of other arguments.
