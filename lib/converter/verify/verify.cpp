@@ -75,17 +75,22 @@ Tensors run(torch::jit::Module& module, const InputTuple& inputs, const char* wh
   return outputs;
 }
 
-// Runs a model that isn't converted, as its code says: PyTorch's optimiser fails on some models in their second run.
-Tensors run_as_saved(torch::jit::Module& module, const InputTuple& inputs, const char* which,
-                     const std::string& hint = "") {
-  const torch::jit::GraphOptimizerEnabledGuard no_optimiser(false);
-  return run(module, inputs, which, hint);
+// Runs a model that isn't converted. PyTorch's optimiser fails on some models in their second run; without it, autocast
+// in scripts does nothing.
+Tensors run_unconverted(torch::jit::Module& module, const InputTuple& inputs, const char* which,
+                        const std::string& hint = "") {
+  try {
+    return run(module, inputs, which, hint);
+  } catch (const ConvertError&) {
+    const torch::jit::GraphOptimizerEnabledGuard no_optimiser(false);
+    return run(module, inputs, which, hint);
+  }
 }
 
 // Runs the module; returns nothing if this machine can't run it, for example for want of float16 kernels.
 std::optional<Tensors> run_if_possible(torch::jit::Module& module, const InputTuple& inputs) {
   try {
-    return run_as_saved(module, inputs, "the original");
+    return run_unconverted(module, inputs, "the original");
   } catch (const ConvertError&) {
     return std::nullopt;
   }
@@ -275,8 +280,8 @@ Verification verify_file(const VerifyRequest& request, LoadedModel& original, st
   Distance original_distance, converted_distance;
   for (const Values& sample : samples) {
     const InputTuple for_original = assemble(arguments, with_original_dtypes(sample, converted.metadata));
-    const Tensors expected = run_as_saved(meaning ? *meaning : original.module, for_original, "the original",
-                                          hint_for(request, converted.metadata));
+    const Tensors expected = run_unconverted(meaning ? *meaning : original.module, for_original, "the original",
+                                             hint_for(request, converted.metadata));
     if (meaning) errors_of_original.add(expected, run_if_possible(original.module, for_original));
     Tensors found = run_converted(sample);
     if (request.without_torch) unify_numbers(expected, found);
@@ -287,7 +292,7 @@ Verification verify_file(const VerifyRequest& request, LoadedModel& original, st
     if (!reference) continue;
     const Values floats = with_tensors(
         sample, [](size_t, const at::Tensor& tensor) { return tensor.is_quantized() ? tensor.dequantize() : tensor; });
-    const Tensors truth = run_as_saved(reference->module, assemble(arguments, floats), "the float reference");
+    const Tensors truth = run_unconverted(reference->module, assemble(arguments, floats), "the float reference");
     check_same_outputs(truth, found);
     original_distance.add(expected, truth);
     converted_distance.add(found, truth);
@@ -314,8 +319,8 @@ Verification verify_file(const VerifyRequest& request, LoadedModel& original, st
   judge(result, request);
   if (samples.empty()) return result;
   const auto run_original = [&](const Values& sample) {
-    return run_as_saved(meaning ? *meaning : original.module,
-                        assemble(arguments, with_original_dtypes(sample, converted.metadata)), "the original");
+    return run_unconverted(meaning ? *meaning : original.module,
+                           assemble(arguments, with_original_dtypes(sample, converted.metadata)), "the original");
   };
   check_at_borders(result, request, original, converted.metadata, samples[0],
                    {run_original, run_converted, result.tolerance});
