@@ -29,6 +29,11 @@ IntegerRange operator*(const IntegerRange& a, const IntegerRange& b) {
   return {least, greatest};
 }
 
+std::optional<IntegerRange> product(const IntegerRange& factors) {
+  if (factors.least < -1 || factors.greatest > 1) return std::nullopt;
+  return IntegerRange{std::min(factors.least, 0.0), 1};
+}
+
 IntegerRange quotient(const IntegerRange& a, const IntegerRange& b) {
   if (b.greatest < 0) return quotient(-a, -b);
   const double size = std::max(std::abs(a.least), std::abs(a.greatest));

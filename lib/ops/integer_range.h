@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 namespace nnapi_convert {
 
@@ -23,6 +24,8 @@ IntegerRange operator-(const IntegerRange& a);
 IntegerRange operator*(const IntegerRange& a, const IntegerRange& b);
 // Returns the range of float32 numbers rounded to integers.
 IntegerRange rounded_floats();
+// Of any number of factors: known of bools and signs alone.
+std::optional<IntegerRange> product(const IntegerRange& factors);
 // Returns the range of the quotient, rounded in any way; the divisor is never 0.
 IntegerRange quotient(const IntegerRange& a, const IntegerRange& b);
 

@@ -170,6 +170,10 @@ class OperandRanges {
         return depends_on_floats(operation.inputs[0]) ? Found(rounded_floats()) : of(operation.inputs[0]);
       case OperationCode::REDUCE_SUM:
         return sum(operation);
+      case OperationCode::REDUCE_PROD: {
+        const Found factors = of(operation.inputs[0]);
+        return factors ? product(*factors) : std::nullopt;
+      }
       case OperationCode::FULLY_CONNECTED:
         return weighted_sum(operation);
       default:

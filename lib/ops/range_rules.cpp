@@ -83,6 +83,8 @@ const std::map<std::string, RangeRule>& range_rules() {
       {"aten::abs", RangeRule::kAbsolute},
       {"aten::sum", RangeRule::kSum},
       {"aten::cumsum", RangeRule::kSum},
+      {"aten::prod", RangeRule::kProduct},
+      {"aten::cumprod", RangeRule::kProduct},
       {"aten::max", RangeRule::kPick},
       {"aten::min", RangeRule::kPick},
       {"aten::topk", RangeRule::kPick},

@@ -19,11 +19,12 @@ enum class RangeRule {
   kRemainder,
   kNegate,
   kAbsolute,
-  kSum,     // the sum of all elements of an axis or of the tensor
-  kPick,    // the first result has elements, the second their indices
-  kBorder,  // the number of elements of a sorted axis below a value
-  kCount,   // a number of elements
-  kPool,    // the second result has indices into a whole image
+  kSum,      // the sum of all elements of an axis or of the tensor
+  kProduct,  // their product
+  kPick,     // the first result has elements, the second their indices
+  kBorder,   // the number of elements of a sorted axis below a value
+  kCount,    // a number of elements
+  kPool,     // the second result has indices into a whole image
   kMaximum,
   kMinimum,
   kClamp,

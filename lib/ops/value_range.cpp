@@ -279,6 +279,10 @@ class Ranges {
         return IntegerRange{0, elements(node) - 1};
       case RangeRule::kSum:
         return sum(node);
+      case RangeRule::kProduct: {
+        const Found factors = of(*node.input(0));
+        return factors ? product(*factors) : std::nullopt;
+      }
       case RangeRule::kNegate:
       case RangeRule::kAbsolute: {
         const Found self = of(*node.input(0));
