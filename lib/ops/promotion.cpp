@@ -79,7 +79,7 @@ at::ScalarType promoted_dtype(const OpArguments& args, const std::vector<std::st
   const at::ScalarType dtype = combined(seen.tensor, combined(seen.single, seen.number));
   // Bytes are taken where float32 is made of them; what computes bytes of bytes is refused later (byte_inputs.h).
   args.require(has_operand_code(dtype) || dtype == at::kByte,
-               fmt::format("a result of dtype {} from {}", dtype_name(dtype), found), "float32, int32, int64 or bool",
+               fmt::format("a computation in {} of {}", dtype_name(dtype), found), "float32, int32, int64 or bool",
                c10::isFloatingType(dtype) ? hint_for_floats(*args.node().owningGraph()) : "");
   return dtype;
 }

@@ -158,7 +158,9 @@ void require_rank(const OpArguments& args, const TensorType& type, size_t lowest
 
 std::string hint_for_floats(const torch::jit::Graph& graph) {
   if (has_weights(*graph.block())) return "convert the model with model.float()";
-  return "give the input as float32, as with --input DIMS:float32, or cast it in forward, as with x.float()";
+  return "compute in float32: give inputs of another width with --input DIMS:float32, and cast in forward what it "
+         "makes "
+         "so, as with x.float()";
 }
 
 void require_float(const OpArguments& args, const TensorType& type) {

@@ -142,9 +142,10 @@ class Extraction {
     throw ConvertError(
         ExitCode::kNotConvertible,
         fmt::format("{} {}", what,
-                    type == nullptr          ? "is a list"
-                    : !all_fixed(type->dims) ? "has a size that depends on values"
-                                             : fmt::format("is {}, and NNAPI has no such dtype", to_text(*type))));
+                    type == nullptr ? "is a list"
+                    : !all_fixed(type->dims)
+                        ? "has a size that depends on values"
+                        : fmt::format("is {}; NNAPI gets float32, int32, int64 and bool", to_text(*type))));
   }
 
   // Throws an error that names the operator after which the value's type is unknown.
