@@ -183,7 +183,7 @@ examine() {
       is_named = $2 == operation
       named += is_named
       others += !is_named
-      if (index($0, is_named ? finding : "right") == 0) ++unexpected
+      if ($3 != (is_named ? finding : "right")) ++unexpected
     }
     END { exit rows == 0 || others == 0 || unexpected > 0 || (operation != "" && named == 0) }' "$table" || {
     cat "$table"
