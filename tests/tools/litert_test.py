@@ -42,17 +42,38 @@ class LitertTest(CliTest):
         return run(model, "--nhwc", "--input", "1,3,9,9", *options, cwd=self.folder)
 
 
+class Branching(nn.Module):
+    def forward(self, x):
+        if bool(x.sum() > 0):
+            return nn.functional.hardswish(x)
+        return x + 1
+
+
 class Files(LitertTest):
     def test_both_files_and_one_alone(self):
         model = self.small()
-        both = self.convert(model, "-o", "out.pt", "--litert", "out.tflite")
+        target = ["--feature-level", "3", "--runtime", "pytorch"]
+        both = self.convert(model, *target, "-o", "out.pt", "--litert", "out.tflite")
         self.assertEqual(both.code, 0, both)
-        alone = self.convert(model, "--litert", "alone.tflite")
+        alone = self.convert(model, *target, "--litert", "alone.tflite")
         self.assertEqual(alone.code, 0, alone)
         self.assertTrue((self.folder / "out.pt").exists())
         bytes_of = (self.folder / "out.tflite").read_bytes()
         self.assertEqual(bytes_of[4:8], b"TFL3")
         self.assertEqual(bytes_of, (self.folder / "alone.tflite").read_bytes())
+
+    def test_one_alone_has_no_level(self):
+        """It never meets NNAPI, so that it takes the operations of the highest level, and needs no --runtime shim."""
+        model = self.saved(nn.Hardswish(), torch.rand(1, 3, 9, 9) * 8 - 4)
+        for options, count in ((["-o", "out.pt"], None), ([], 1), (["--feature-level", "3"], None)):
+            made = self.convert(model, *options, "--litert", "out.tflite", "--report", "report.json")
+            self.assertEqual(made.code, 0, made)
+            report = json.loads((self.folder / "report.json").read_text())
+            jsonschema.validate(report, json.loads((ROOT / "schemas/report.schema.json").read_text()))
+            self.assertEqual(report["litert"]["operators"].get("HARD_SWISH"), count)
+        torch.jit.script(Branching()).save(str(model))
+        made = self.convert(model, "--control-flow", "nnapi", "--litert", "out.tflite")
+        self.assertEqual(made.code, 0, made)
 
     def test_inspect_names_arguments_and_results(self):
         self.convert(self.small(), "--litert", "out.tflite")

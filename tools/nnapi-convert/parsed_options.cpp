@@ -51,6 +51,15 @@ void read_target(const CLI::App& app, ConvertArguments& arguments) {
   if (!has_level && !has_api) options.feature_level = options.device->feature_level();
 }
 
+// A LiteRT file alone never meets NNAPI: it takes the operations of the highest level, a scale for each channel of its
+// weights, and no samples for the shim.
+void read_litert_alone(const CLI::App& app, ConvertArguments& arguments) {
+  if (!arguments.output.empty() || arguments.litert.empty()) return;
+  if (!arguments.has_target) arguments.options.feature_level = kHighestFeatureLevel;
+  if (app.count("--runtime") == 0) arguments.options.runtime = Runtime::kShim;
+  if (!arguments.check_samples) arguments.no_self_check = true;
+}
+
 // Below the level that has NCHW, NHWC is all there is. The models of a package have the same inputs for callers, and so
 // the layout that the one of the lowest level needs.
 void read_only_layout(ConvertArguments& arguments) {
@@ -279,6 +288,7 @@ void read_parsed(const CLI::App& app, ConvertArguments& arguments) {
   arguments.options.layout = layout_choice(app, arguments);
   read_pixels(arguments);
   read_target(app, arguments);
+  read_litert_alone(app, arguments);
   if (has_cpu_form(arguments.options.fallback) && arguments.options.runtime != Runtime::kShim) {
     throw ConvertError(ExitCode::kUsage, "--fallback: PyTorch's own loader has none; use --runtime shim");
   }
