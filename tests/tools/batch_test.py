@@ -70,6 +70,18 @@ class Zoo(BatchTest):
                          sorted(self.entry("bundled")["outputs"]))
         self.succeed("verify", self.zoo / "bundled.pt", self.out / "bundled.pt")
 
+    def test_litert(self):
+        self.add("bundled.pt")
+        self.batch("--nhwc", "--litert", "--emit-cpu")
+        self.assertEqual(["bundled.cpu.pt", "bundled.pt", "bundled.report.json", "bundled.tflite"],
+                         sorted(self.entry("bundled")["outputs"]))
+        both = ["-o", self.folder / "out.pt", "--litert", self.folder / "alone.tflite"]
+        self.succeed(self.fixture("bundled.pt"), "--nhwc", *both)
+        self.assertEqual((self.folder / "alone.tflite").read_bytes(), (self.out / "bundled.tflite").read_bytes())
+        report = json.loads((self.out / "bundled.report.json").read_text())
+        self.assertEqual("bundled.tflite", report["litert"]["output"])
+        self.assertEqual((self.out / "bundled.tflite").stat().st_size, report["litert"]["file_bytes"])
+
     def refused(self, code, needed, *arguments, zoo=None):
         return self.fail_with(code, "batch", zoo or self.zoo, "-o", self.out, *arguments, needed=[needed])
 

@@ -141,8 +141,8 @@ FilesInUse files_of(const BatchArguments& arguments, const BatchRequest& request
         }
       }
     }
-    for (const std::string& name : output_names(model, arguments.extension)) {
-      files.written.push_back({"result", folder / name});
+    for (const BatchOutput& output : outputs_of(model, arguments.extension)) {
+      files.written.push_back({"result", folder / output.name});
     }
   }
   for (const char* name : {"summary.json", "summary.md", "summary.xml"}) {

@@ -25,6 +25,12 @@ constexpr const char* kResult = "Result";
 constexpr const char* kPartition = "What stays on the CPU";
 constexpr const char* kFaults = "To find faults";
 
+// Options that name a further file for one model, and are flags for many: what they say there.
+const std::map<std::string, std::string> kFurtherFiles = {
+    {"emit-cpu", "also write the CPU counterpart, to NAME.cpu.pt"},
+    {"litert", "also write the model for LiteRT, to NAME.tflite"},
+};
+
 // The passes of the stages infer and optimise, in their order.
 std::vector<std::string> passes() {
   std::vector<std::string> names(std::begin(kInferPasses), std::end(kInferPasses));
@@ -391,11 +397,10 @@ std::vector<ConvertOption> convert_options() {
     if (option->get_lnames().empty()) continue;
     ConvertOption entry;
     entry.rule.name = option->get_lnames()[0];
-    static const std::set<std::string> of_one_model = {"help",         "output", "litert",
-                                                       "litert-uint8", "report", "dump-after"};
+    static const std::set<std::string> of_one_model = {"help", "output", "report", "dump-after"};
     if (of_one_model.count(entry.rule.name) != 0) continue;
-    const bool is_emit_cpu = entry.rule.name == "emit-cpu";
-    entry.rule.is_flag = option->get_expected_min() == 0 || is_emit_cpu;
+    const auto file = kFurtherFiles.find(entry.rule.name);
+    entry.rule.is_flag = option->get_expected_min() == 0 || file != kFurtherFiles.end();
     entry.rule.repeats = option->get_expected_max() > 1;
     entry.type_name = entry.rule.is_flag ? "" : option->get_type_name();
     entry.rule.is_path = entry.type_name == "FILE" || entry.type_name == "DATA" || entry.type_name == "TABLE";
@@ -403,7 +408,7 @@ std::vector<ConvertOption> convert_options() {
     if (entry.rule.name == "device-profile") {
       for (const FolderFile& profile : shipped_profiles()) entry.rule.known_values.insert(profile.name);
     }
-    entry.description = is_emit_cpu ? "also write the CPU counterpart, to NAME.cpu.pt" : option->get_description();
+    entry.description = file != kFurtherFiles.end() ? file->second : option->get_description();
     options.push_back(std::move(entry));
   }
   return options;
@@ -416,7 +421,8 @@ void check_convert_options(const Arguments& options) {
   Arguments reversed = {"OUT", "--output", "MODEL"};  // as CLI11 takes a vector
   for (const std::string& option : options) {
     // Adds a file name, which the option does not have here.
-    reversed.push_back(option == "--emit-cpu" ? "--emit-cpu=FILE" : option);
+    const bool is_file = option.rfind("--", 0) == 0 && kFurtherFiles.count(option.substr(2)) != 0;
+    reversed.push_back(is_file ? option + "=FILE" : option);
   }
   try {
     app.parse(reversed);

@@ -34,7 +34,7 @@ void add_package_option(CLI::App& app, ConvertArguments& arguments);
 // Returns the files that the conversion reads and writes.
 FilesInUse files_of(const ConvertArguments& arguments);
 
-// Returns all options except those for reading, writing and printing. --emit-cpu is a flag here.
+// Returns all options except those for reading, writing and printing. --emit-cpu and --litert are flags here.
 std::vector<ConvertOption> convert_options();
 // Checks options; throws ConvertError (kUsage) if the conversion would.
 void check_convert_options(const Arguments& options);

@@ -16,6 +16,7 @@
 #include "lib/converter/report/json_values.h"
 #include "lib/converter/report/mac_share.h"
 #include "lib/format/operation_table.h"
+#include "lib/litert/delegates.h"
 #include "lib/nnapi/validate.h"
 
 namespace nnapi_convert {
@@ -253,6 +254,13 @@ json make_report(const std::string& model, const std::string& output, const Diag
   }
   add_sums(report);
   return report;
+}
+
+json litert_json(const litert::File& file, const std::string& path, uint64_t bytes) {
+  return {{"output", path},
+          {"file_bytes", bytes},
+          {"operators", litert::operator_counts(file)},
+          {"not_on_gpu", litert::lacking_on_gpu(file)}};
 }
 
 namespace {

@@ -14,6 +14,10 @@
 
 namespace nnapi_convert {
 
+namespace litert {
+struct File;
+}
+
 nlohmann::json make_report(const std::string& model, const std::string& output, const Conversion& conversion,
                            const Diagnostics& diagnostics, const std::optional<Verification>& verification);
 
@@ -27,6 +31,9 @@ struct MethodFindings {
 // The same for a file of several methods.
 nlohmann::json make_report(const std::string& model, const std::string& output, const Diagnostics& diagnostics,
                            const std::vector<MethodFindings>& methods);
+
+// Returns the report's part about a LiteRT file that was written to `path`.
+nlohmann::json litert_json(const litert::File& file, const std::string& path, uint64_t bytes);
 
 // Returns a text for the terminal: the segments of a partitioned model and the operations on the CPU.
 std::string partition_text(const Conversion& conversion);

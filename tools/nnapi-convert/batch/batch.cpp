@@ -109,7 +109,7 @@ std::vector<size_t> largest_first(const std::vector<uint64_t>& sizes) {
 void write_missing_report(const BatchModel& model, Outcome& outcome, const BatchRequest& request) {
   if (outcome.status == Status::kNotRun || !outcome.outputs.empty()) return;
   if (outcome.report.is_null()) outcome.report = failure_report(model.shown, outcome.error);
-  const fs::path path = request.worker.output_folder / output_names(model, request.worker.extension)[1];
+  const fs::path path = request.worker.output_folder / outputs_of(model, request.worker.extension)[1].name;
   std::error_code ignored;
   fs::create_directories(path.parent_path(), ignored);
   try {
@@ -124,13 +124,13 @@ void write_missing_report(const BatchModel& model, Outcome& outcome, const Batch
 void check_names(const BatchRequest& request) {
   std::map<std::string, std::string> owners;
   for (const BatchModel& model : request.models) {
-    for (const std::string& name : output_names(model, request.worker.extension)) {
-      const auto [owner, is_new] = owners.emplace(name, model.shown);
+    for (const BatchOutput& output : outputs_of(model, request.worker.extension)) {
+      const auto [owner, is_new] = owners.emplace(output.name, model.shown);
       if (is_new) continue;
       throw ConvertError(ExitCode::kUsage,
                          fmt::format("{} and {} would both be written to {}; give one another \"name\" "
                                      "in a manifest",
-                                     owner->second, model.shown, name));
+                                     owner->second, model.shown, output.name));
     }
   }
 }

@@ -16,13 +16,16 @@ fs::path record_path(const fs::path& output_folder, const std::string& name) {
   return state_folder(output_folder) / "records" / (name + ".json");
 }
 
-std::vector<std::string> output_names(const BatchModel& model, const std::string& extension) {
-  std::vector<std::string> names = {model.name + "." + extension, model.name + ".report.json"};
-  const auto emit_cpu = model.options.find("emit-cpu");
-  if (emit_cpu != model.options.end() && emit_cpu->second.front() == "true") {
-    names.push_back(model.name + ".cpu." + extension);
+std::vector<BatchOutput> outputs_of(const BatchModel& model, const std::string& extension) {
+  std::vector<BatchOutput> outputs = {{"output", model.name + "." + extension},
+                                      {"report", model.name + ".report.json"}};
+  const std::vector<BatchOutput> further = {{"emit-cpu", ".cpu." + extension}, {"litert", ".tflite"}};
+  for (const auto& [option, ending] : further) {
+    const auto found = model.options.find(option);
+    const bool is_on = found != model.options.end() && found->second.front() == "true";
+    if (is_on) outputs.push_back({option, model.name + ending});
   }
-  return names;
+  return outputs;
 }
 
 }  // namespace nnapi_convert

@@ -14,7 +14,13 @@ std::filesystem::path state_folder(const std::filesystem::path& output_folder);
 std::filesystem::path staging_folder(const std::filesystem::path& output_folder, size_t number);
 std::filesystem::path record_path(const std::filesystem::path& output_folder, const std::string& name);
 
-// Returns the paths of a model's files below the output folder: the module, its report, then others.
-std::vector<std::string> output_names(const BatchModel& model, const std::string& extension);
+// A file that a conversion writes.
+struct BatchOutput {
+  std::string option;  // of the conversion, without dashes
+  std::string name;    // its path below the output folder
+};
+
+// Returns a model's files: the module, its report, then those that options ask for.
+std::vector<BatchOutput> outputs_of(const BatchModel& model, const std::string& extension);
 
 }  // namespace nnapi_convert

@@ -113,7 +113,7 @@ class Task {
         settings_(settings),
         record_(record_path(settings.output_folder, model.name)),
         staging_(staging_folder(settings.output_folder, number)),
-        names_(output_names(model, settings.extension)) {}
+        outputs_(outputs_of(model, settings.extension)) {}
 
   Outcome run() {
     Outcome outcome;
@@ -136,6 +136,7 @@ class Task {
 
  private:
   fs::path staged(const std::string& name) const { return staging_ / fs::path(name).filename(); }
+  fs::path report() const { return staged(outputs_[1].name); }
 
   void convert(Outcome& outcome) {
     if (!model_.wrong_options.empty()) {
@@ -144,12 +145,12 @@ class Task {
       return;
     }
     OptionSet options = model_.options;
-    std::vector<std::string> outputs = {model_.file.string(), "--output", staged(names_[0]).string(), "--report",
-                                        staged(names_[1]).string()};
-    if (names_.size() > 2) outputs.push_back("--emit-cpu=" + staged(names_[2]).string());
-    options.erase("emit-cpu");
+    for (const BatchOutput& output : outputs_) options.erase(output.option);
     std::vector<std::string> arguments = to_arguments(options);
-    arguments.insert(arguments.end(), outputs.begin(), outputs.end());
+    arguments.push_back(model_.file.string());
+    for (const BatchOutput& output : outputs_) {
+      arguments.push_back("--" + output.option + "=" + staged(output.name).string());
+    }
     try {
       outcome.status = status_of(static_cast<ExitCode>(settings_.convert(arguments)));
     } catch (const ConvertError& error) {
@@ -161,25 +162,26 @@ class Task {
 
   // Completes the report. Its paths do not depend on the places of zoo and results.
   void finish_report(Outcome& outcome) const {
-    outcome.report =
-        fs::exists(staged(names_[1])) ? read_json(staged(names_[1])) : failure_report(model_.shown, outcome.error);
+    outcome.report = fs::exists(report()) ? read_json(report()) : failure_report(model_.shown, outcome.error);
     outcome.report["model"] = model_.shown;
-    if (outcome.report.contains("output")) outcome.report["output"] = names_[0];
+    if (outcome.report.contains("output")) outcome.report["output"] = outputs_[0].name;
+    for (const auto& [option, name] : outputs_) {
+      if (option == "litert" && outcome.report.contains(option)) outcome.report[option]["output"] = name;
+    }
     if (outcome.status == Status::kVerificationFailed && outcome.error.empty()) {
       const json verification = outcome.report.value("verification", json::object());
       outcome.error = "the result differs from the original; needed: " + verification.value("criterion", "");
     }
-    write_quickly(staged(names_[1]), json_text(outcome.report, 2) + "\n");
+    write_quickly(report(), json_text(outcome.report, 2) + "\n");
   }
 
   void place(Outcome& outcome) const {
     outcome.outputs = json::object();
-    for (const std::string& name : names_) {
+    for (const auto& [option, name] : outputs_) {
       const fs::path file = staged(name);
-      const bool is_module = name != names_[1];
-      if (!fs::exists(file) || (is_module && outcome.status != Status::kConverted)) continue;
+      if (!fs::exists(file) || (option != "report" && outcome.status != Status::kConverted)) continue;
       outcome.outputs[name] = hash_of_file(file);
-      if (name == names_[0]) outcome.file_bytes = fs::file_size(file);
+      if (option == "output") outcome.file_bytes = fs::file_size(file);
       const fs::path destination = settings_.output_folder / name;
       fs::create_directories(destination.parent_path());
       fs::rename(file, destination);
@@ -189,7 +191,7 @@ class Task {
   const BatchModel& model_;
   const WorkerSettings& settings_;
   fs::path record_, staging_;
-  std::vector<std::string> names_;
+  std::vector<BatchOutput> outputs_;
 };
 
 Outcome failure(Status status, const std::string& message) {

@@ -179,14 +179,26 @@ void check_labels(const std::vector<std::string>& labels, const Conversion& conv
       fmt::format("--labels: {} names found, and the outputs have {} classes", labels.size(), fmt::join(counts, ", ")));
 }
 
-// Writes the LiteRT file while the weights are there, and returns what was written for people.
-std::string write_litert(const std::vector<NamedConversion>& methods, Outputs& outputs,
-                         const ConvertArguments& arguments, const AppNotes& notes, Diagnostics& diagnostics) {
-  if (!outputs.litert) return "";
+// What is told of a LiteRT file: for people, and for the report. Empty and null without one.
+struct WrittenLitert {
+  std::string success;
+  nlohmann::json report;
+
+  nlohmann::json added_to(nlohmann::json whole) const {
+    if (!report.is_null()) whole["litert"] = report;
+    return whole;
+  }
+};
+
+// Writes the LiteRT file while the weights are there.
+WrittenLitert write_litert(const std::vector<NamedConversion>& methods, Outputs& outputs,
+                           const ConvertArguments& arguments, const AppNotes& notes, Diagnostics& diagnostics) {
+  if (!outputs.litert) return {};
   litert::File file = make_litert_file(methods, arguments.litert_uint8, diagnostics);
   add_litert_metadata(file, *methods[0].second, notes);
   const uint64_t bytes = write_litert_file(file, outputs.litert->path().string());
-  return litert_success_text(file, arguments.model, arguments.litert, bytes);
+  return {litert_success_text(file, arguments.model, arguments.litert, bytes),
+          litert_json(file, arguments.litert, bytes)};
 }
 
 // With --verify, runs the LiteRT file in LiteRT. Where that isn't possible, such as without Node, a conversion of that
@@ -249,7 +261,7 @@ int convert_methods_and_write(const ConvertArguments& arguments, LoadedModel loa
   Outputs outputs(arguments);
   std::vector<NamedConversion> named;
   for (const MethodConversion& each : conversion.methods) named.emplace_back(each.name, &each.conversion);
-  std::string success = write_litert(named, outputs, arguments, notes, findings.diagnostics);
+  const WrittenLitert litert = write_litert(named, outputs, arguments, notes, findings.diagnostics);
   const std::string converted = outputs.converted ? outputs.converted->path().string() : "";
   if (outputs.converted) write_and_release(conversion, converted);
   std::vector<MethodFindings> methods;
@@ -268,13 +280,14 @@ int convert_methods_and_write(const ConvertArguments& arguments, LoadedModel loa
   }
   if (!arguments.reports.empty()) {
     add_reports(outputs.reports, arguments.reports,
-                make_report(arguments.model, output_of(arguments), findings.diagnostics, methods));
+                litert.added_to(make_report(arguments.model, output_of(arguments), findings.diagnostics, methods)));
   }
   const bool is_verified = std::all_of(methods.begin(), methods.end(), [](const MethodFindings& each) {
     return !each.verification || each.verification->passed;
   });
-  if (outputs.converted) success = success_text(conversion.methods, written_file(outputs, arguments)) + success;
-  return finish(outputs, is_verified, arguments, success);
+  const std::string success =
+      outputs.converted ? success_text(conversion.methods, written_file(outputs, arguments)) : "";
+  return finish(outputs, is_verified, arguments, success + litert.success);
 }
 
 // `bound` is `loaded` with the arguments of `options`; each model of a package binds its own. LibTorch's modules have
@@ -321,7 +334,7 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
   check_labels(notes.labels, conversion, diagnostics);
   progress.show("write");
   Outputs outputs(arguments);
-  std::string success = write_litert({{"forward", &conversion}}, outputs, arguments, notes, diagnostics);
+  const WrittenLitert litert = write_litert({{"forward", &conversion}}, outputs, arguments, notes, diagnostics);
   const std::string converted = outputs.converted ? outputs.converted->path().string() : "";
   if (outputs.converted) write_and_release(conversion, converted);
   std::optional<Verification> verification;
@@ -348,15 +361,15 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
   if (verification) log_verification(*verification, has_stdout(arguments.reports));
   if (of_litert) log_verification(*of_litert, has_stdout(arguments.reports), "LiteRT:\n");
   if (!arguments.reports.empty()) {
-    add_reports(outputs.reports, arguments.reports,
-                with_loss(make_report(arguments.model, output_of(arguments), conversion, diagnostics, verification),
-                          findings.loss));
+    const nlohmann::json report =
+        make_report(arguments.model, output_of(arguments), conversion, diagnostics, verification);
+    add_reports(outputs.reports, arguments.reports, litert.added_to(with_loss(report, findings.loss)));
   }
   if (!arguments.calibration.table.empty() && !arguments.calibration.reads_table()) {
     outputs.reports.add(arguments.calibration.table, conversion.calibration_table);
   }
-  if (outputs.converted) success = success_text(conversion, written_file(outputs, arguments)) + success;
-  return finish(outputs, is_verified, arguments, success);
+  const std::string success = outputs.converted ? success_text(conversion, written_file(outputs, arguments)) : "";
+  return finish(outputs, is_verified, arguments, success + litert.success);
 }
 
 // Returns the arguments with callbacks that show each stage.
