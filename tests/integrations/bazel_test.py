@@ -32,7 +32,7 @@ nnapi_model_zoo(
     verify = True,
     options_of = {"models/quant.pt": {"quant": "full"}},
 )
-nnapi_model(name = "lite", model = "models/bundled.pt", nhwc = True, extension = "ptl", options = ["--relax-fp16"])
+nnapi_model(name = "lite", model = "models/bundled.pt", nhwc = True, extension = "ptl", litert = True, options = ["--relax-fp16"])
 """
 NGINX = """
 daemon off;
@@ -104,13 +104,13 @@ class Bazel(unittest.TestCase):
 
     def results(self):
         return {path.name: path.read_bytes() for path in (self.app / "bazel-bin").glob("*.*")
-                if path.suffix in (".pt", ".ptl", ".json")}
+                if path.suffix in (".pt", ".ptl", ".tflite", ".json")}
 
     def test_build_again_and_from_the_cache(self):
         first = self.build("//:zoo", "//:lite")
         self.assertIn("11 ", self.processes(first))
         results = self.results()
-        self.assertEqual({f"zoo_{name}.pt" for name in MODELS} | {"lite.ptl"},
+        self.assertEqual({f"zoo_{name}.pt" for name in MODELS} | {"lite.ptl", "lite.tflite"},
                          {n for n in results if not n.endswith(".json")})
         self.assertEqual("full", json.loads(results["zoo_quant.report.json"])["quant"])
         self.assertTrue(json.loads(results["zoo_residual.report.json"])["verification"]["passed"])
@@ -130,9 +130,11 @@ class Bazel(unittest.TestCase):
 
     def test_results_are_those_of_the_command(self):
         self.build("//:lite")
-        alone = self.folder / "lite.ptl"
-        run(self.prefix / "bin" / "nnapi-convert", FIXTURES / "bundled.pt", "--nhwc", "--relax-fp16", "-o", alone)
-        self.assertEqual(alone.read_bytes(), (self.app / "bazel-bin" / "lite.ptl").read_bytes())
+        alone, litert = self.folder / "lite.ptl", self.folder / "lite.tflite"
+        run(self.prefix / "bin" / "nnapi-convert", FIXTURES / "bundled.pt", "--nhwc", "--relax-fp16", "-o", alone,
+            "--litert", litert)
+        for file in (alone, litert):
+            self.assertEqual(file.read_bytes(), (self.app / "bazel-bin" / file.name).read_bytes())
 
     def test_wrong_attributes(self):
         package = self.app / "wrong"

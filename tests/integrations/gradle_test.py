@@ -33,6 +33,7 @@ nnapiModels {{
         nhwc = true
         quant = 'full'
         extension = 'ptl'
+        litert = true
     }}
 }}
 """
@@ -145,9 +146,11 @@ class Gradle(unittest.TestCase):
         self.build()
         for name, fixture, options in [("classifier.pt", "residual.pt", ["--input", "1,3,16,16", "--nhwc"]),
                                        ("quantised.ptl", "quant.pt", ["--nhwc", "--quant", "full"])]:
-            alone = self.app / name
-            run(self.prefix / "bin" / "nnapi-convert", FIXTURES / fixture, *options, "-o", alone)
+            alone, litert = self.app / name, self.app / (name + ".tflite")
+            run(self.prefix / "bin" / "nnapi-convert", FIXTURES / fixture, *options, "-o", alone, "--litert", litert)
             self.assertEqual(alone.read_bytes(), self.result(name).read_bytes())
+        self.assertEqual(litert.read_bytes(), self.result("quantised.tflite").read_bytes())
+        self.assertFalse(self.result("classifier.tflite").exists())
         report = json.loads((self.app / "build" / "reports" / "nnapi" / "classifier.report.json").read_text())
         self.assertTrue(report["verification"]["passed"])
 

@@ -35,12 +35,14 @@ class CMakePackage(unittest.TestCase):
     def test_model(self):
         self.configure()
         self.make()
-        module, report = (self.build / "paths.txt").read_text().split()
+        module, report, litert = (self.build / "paths.txt").read_text().split()
         self.assertEqual(str(self.build / "assets" / "classifier.pt"), module)
         program = self.prefix / "bin" / "nnapi-convert"
         alone = self.source / "classifier.pt"
-        run(program, FIXTURES / "bundled.pt", "--nhwc", "-o", alone)
+        run(program, FIXTURES / "bundled.pt", "--nhwc", "-o", alone, "--litert", self.source / "alone.tflite")
         self.assertEqual(alone.read_bytes(), pathlib.Path(module).read_bytes())
+        self.assertEqual(str(self.build / "litert" / "classifier.tflite"), litert)
+        self.assertEqual((self.source / "alone.tflite").read_bytes(), pathlib.Path(litert).read_bytes())
         self.assertTrue(json.loads(pathlib.Path(report).read_text())["verification"]["passed"])
 
     def test_converts_again_only_what_changed(self):

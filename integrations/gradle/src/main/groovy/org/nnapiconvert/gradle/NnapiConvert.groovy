@@ -43,7 +43,11 @@ class NnapiConvert extends DefaultTask {
     @Input
     final Property<String> place = project.objects.property(String)
 
-    /** Has the result and nothing else. */
+    /** Where the file for LiteRT lies below the folder `assets`; empty: none is written. */
+    @Input
+    final Property<String> litertPlace = project.objects.property(String)
+
+    /** Has the results and nothing else. */
     @OutputDirectory
     final DirectoryProperty assets = Lazy.directory(project)
 
@@ -62,7 +66,7 @@ class NnapiConvert extends DefaultTask {
         result.parentFile.mkdirs()
         report.get().asFile.parentFile.mkdirs()
         List<String> command = [converter.files[0].path, original.path, '--output', result.path,
-                                '--report', report.get().asFile.path] + arguments.get()
+                                '--report', report.get().asFile.path] + litertArguments() + arguments.get()
         logger.info(command.join(' '))
         ProcessBuilder builder = new ProcessBuilder(command)
         builder.redirectErrorStream(true)
@@ -74,5 +78,9 @@ class NnapiConvert extends DefaultTask {
             throw new GradleException("${original.name} was not converted (exit code ${code}):\n${said.trim()}".toString())
         }
         if (said) logger.lifecycle(said.trim())
+    }
+
+    private List<String> litertArguments() {
+        litertPlace.get() ? ['--litert', new File(assets.get().asFile, litertPlace.get()).path] : []
     }
 }

@@ -11,6 +11,8 @@ class NnapiModel {
     String quant = 'auto'
     /** Runs original and result on the machine that builds, and compares. */
     boolean verify = false
+    /** Also writes the model for LiteRT, beside the module: NAME.tflite. */
+    boolean litert = false
     /** Further options of nnapi-convert. */
     List<String> options = []
     /** Files that options name: the model is converted again when they change. */

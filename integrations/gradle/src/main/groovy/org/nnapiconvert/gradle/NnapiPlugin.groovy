@@ -37,14 +37,15 @@ class NnapiPlugin implements Plugin<Project> {
             task.converter.from({ libraries(program(project, extension.converter)) })
             task.files.from({ model.files })
             task.arguments.set(project.provider { model.arguments() })
-            task.place.set(project.provider { place(extension.folder, model) })
+            task.place.set(project.provider { place(extension.folder, model, model.extension) })
+            task.litertPlace.set(project.provider { model.litert ? place(extension.folder, model, 'tflite') : '' })
             task.assets.set(project.layout.buildDirectory.dir("generated/nnapi/${model.name}".toString()))
             task.report.set(project.layout.buildDirectory.file("reports/nnapi/${model.name}.report.json".toString()))
         }
     }
 
-    private static String place(String folder, NnapiModel model) {
-        (folder ? folder + '/' : '') + model.name + '.' + model.extension
+    private static String place(String folder, NnapiModel model, String extension) {
+        (folder ? folder + '/' : '') + model.name + '.' + extension
     }
 
     /** By the variant interface of Android's plugin (7.4 and later), else by source sets. */
