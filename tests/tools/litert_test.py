@@ -52,7 +52,7 @@ class Branching(nn.Module):
 class Files(LitertTest):
     def test_both_files_and_one_alone(self):
         model = self.small()
-        target = ["--feature-level", "3", "--runtime", "pytorch"]
+        target = ["--feature-level", "4", "--runtime", "shim"]
         both = self.convert(model, *target, "-o", "out.pt", "--litert", "out.tflite")
         self.assertEqual(both.code, 0, both)
         alone = self.convert(model, *target, "--litert", "alone.tflite")

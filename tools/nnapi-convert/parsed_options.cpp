@@ -255,21 +255,24 @@ void check_no_torchscript(const ConvertArguments& arguments) {
 
 // The options that decide the result, for the record of what made the file. Of paths only the files' names: two
 // conversions of the same files are the same, wherever they lie. What says how data quantise is left out, as a table of
-// scales gives the same file; the file's metadata tell what came of it.
-std::vector<std::string> given_options(const CLI::App& app, const CalibrationOptions& calibration) {
+// scales gives the same file; the file's metadata tell what came of it. Builds often give defaults, which decide
+// nothing but for a LiteRT file alone, which has others.
+std::vector<std::string> given_options(const CLI::App& app, const ConvertArguments& arguments) {
   static const std::set<std::string> kOthers = {"help",          "help-all",  "output",     "litert",
                                                 "report",        "verify",    "dump-after", "emit-cpu",
                                                 "torch-library", "calibrate", "verbose",    "quiet"};
+  const bool has_usual_defaults = arguments.litert.empty() || !arguments.output.empty();
   std::vector<std::string> given;
   for (const CLI::Option* option : app.get_options()) {
     if (option->count() == 0 || option->get_lnames().empty() || kOthers.count(option->get_lnames()[0]) != 0) continue;
     const bool is_of_pictures = option->get_group() == kPicturesGroup && !option->check_lname("input-pixels");
-    if (option->get_group() == kQuantiseGroup || (is_of_pictures && calibration.is_asked_for())) continue;
+    if (option->get_group() == kQuantiseGroup || (is_of_pictures && arguments.calibration.is_asked_for())) continue;
     const std::string type = option->get_type_name();
     const bool is_path = type == "FILE" || type == "DATA" || type == "TABLE";
     std::string text = "--" + option->get_lnames()[0];
     const std::vector<std::string> values =
         option->get_expected_max() == 0 ? std::vector<std::string>() : option->results();
+    if (has_usual_defaults && values.size() == 1 && values[0] == option->get_default_str()) continue;
     for (const std::string& value : values) {
       text += " " + (is_path ? std::filesystem::path(value).filename().string() : value);
     }
@@ -305,7 +308,7 @@ void read_parsed(const CLI::App& app, ConvertArguments& arguments) {
   read_pictures(arguments);
   check_methods(arguments);
   check_litert(app, arguments);
-  arguments.given = given_options(app, arguments.calibration);
+  arguments.given = given_options(app, arguments);
 }
 
 }  // namespace nnapi_convert
