@@ -174,9 +174,7 @@ std::vector<RefusedOperators> refused_operators() {
 const std::unordered_map<std::string, const KnownRefusal*>& refusals() {
   static const auto by_name = [] {
     std::unordered_map<std::string, const KnownRefusal*> found;
-    for (const RefusedOperators& each : refused_operators()) {
-      for (const char* name : each.names) found.emplace(name, each.refusal);
-    }
+    for (const NamedRefusal& each : all_known_refusals()) found.emplace(each.name, each.refusal);
     return found;
   }();
   return by_name;
@@ -190,6 +188,14 @@ const KnownRefusal* known_refusal(const TorchNode& node) {
   const std::string& overload = schema->overload_name();
   const auto found = refusals().find(overload.empty() ? schema->name() : schema->name() + "." + overload);
   return found == refusals().end() ? nullptr : found->second;
+}
+
+std::vector<NamedRefusal> all_known_refusals() {
+  std::vector<NamedRefusal> all;
+  for (const RefusedOperators& each : refused_operators()) {
+    for (const char* name : each.names) all.push_back({name, each.refusal});
+  }
+  return all;
 }
 
 std::vector<const char*> refused_custom_operators() {

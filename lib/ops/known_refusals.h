@@ -16,6 +16,12 @@ struct KnownRefusal {
 // Returns the node's refusal; null if none is listed.
 const KnownRefusal* known_refusal(const TorchNode& node);
 
+struct NamedRefusal {
+  const char* name;  // of the operator, with its overload
+  const KnownRefusal* refusal;
+};
+std::vector<NamedRefusal> all_known_refusals();
+
 // Returns the schemas of the listed operators that LibTorch doesn't have itself.
 std::vector<const char*> refused_custom_operators();
 

@@ -1,5 +1,5 @@
 // Fused operations taken apart give what they give whole, on stock PyTorch.
-#include "lib/converter/frontend/decompose.h"
+#include "lib/ops/decompositions.h"
 
 #include <ATen/ATen.h>
 #include <torch/csrc/jit/api/module.h>
@@ -29,6 +29,11 @@ torch::jit::Module module_of(const Sizes& weights, const std::string& source) {
   return module;
 }
 
+void decompose(torch::jit::Graph& graph) {
+  const std::vector<torch::jit::Node*> nodes(graph.nodes().begin(), graph.nodes().end());
+  for (torch::jit::Node* node : nodes) nnapi_convert::decompose(node);
+}
+
 // The graph without the operation, and the largest difference of the results, over their range.
 struct Decomposed {
   std::string graph;
@@ -39,7 +44,7 @@ Decomposed decomposed(const Sizes& weights, const std::string& source, const at:
   const torch::jit::Module original = module_of(weights, source);
   const torch::jit::Module frozen = torch::jit::freeze_module(original.deepcopy());
   const auto graph = frozen.get_method("forward").graph();
-  decompose(graph);
+  decompose(*graph);
   graph->lint();
   const at::Tensor expected = test::run(original, {input}).toTensor();
   return {graph->toString(false), test::relative_error(expected, test::run(frozen, {input}).toTensor())};
@@ -84,7 +89,7 @@ TEST_CASE("a mask of another kind is left") {
   weights["m"] = {5, 5};
   const torch::jit::Module module = module_of(weights, attention("self.m > 0, False, True, 2)[0]\n"));
   const auto graph = torch::jit::freeze_module(module).get_method("forward").graph();
-  decompose(graph);
+  decompose(*graph);
   CHECK_THAT(graph->toString(false), Contains("_native_multi_head_attention"));
 }
 

@@ -17,8 +17,8 @@
 #include "lib/converter/graph/float_width.h"
 #include "lib/converter/graph/glue.h"
 #include "lib/converter/graph/node_reads.h"
-#include "lib/converter/graph/plain_calls.h"
 #include "lib/ops/op_arguments.h"
+#include "lib/ops/plain_calls.h"
 #include "lib/ops/registry.h"
 
 namespace nnapi_convert {

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "lib/converter/graph/node_reads.h"
-#include "lib/converter/graph/plain_calls.h"
 #include "lib/ops/op_context.h"
+#include "lib/ops/plain_calls.h"
 #include "lib/ops/registry.h"
 
 namespace nnapi_convert {

@@ -11,7 +11,6 @@
 #include "lib/converter/frontend/arguments.h"
 #include "lib/converter/frontend/bound_arguments.h"
 #include "lib/converter/frontend/containers.h"
-#include "lib/converter/frontend/decompose.h"
 #include "lib/converter/frontend/dropped_effects.h"
 #include "lib/converter/frontend/freeze.h"
 #include "lib/converter/frontend/hidden_changes.h"
@@ -314,7 +313,6 @@ void make_canonical(NormalisedModel& model, Diagnostics& diagnostics, torch::jit
   }
   separate_copies(*model.graph);
   pad_nested_tensors(model);
-  decompose(model.graph);
   torch::jit::EliminateDeadCode(model.graph, effects);
 }
 

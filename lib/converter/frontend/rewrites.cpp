@@ -9,11 +9,9 @@
 
 #include "lib/converter/frontend/closed_evaluation.h"
 #include "lib/converter/frontend/containers.h"
-#include "lib/converter/frontend/decompose.h"
 #include "lib/converter/frontend/expand_composite.h"
 #include "lib/converter/frontend/known_elements.h"
 #include "lib/converter/frontend/nested_tensors.h"
-#include "lib/converter/frontend/plain_forms.h"
 #include "lib/converter/frontend/rank_0.h"
 #include "lib/converter/frontend/trial_run.h"
 #include "lib/converter/frontend/unroll_loops.h"
@@ -23,6 +21,7 @@
 #include "lib/converter/graph/masked_parts.h"
 #include "lib/converter/graph/node_reads.h"
 #include "lib/converter/graph/runtime_numbers.h"
+#include "lib/ops/decompositions.h"
 #include "lib/ops/formulas.h"
 #include "lib/ops/known_refusals.h"
 #include "lib/ops/lineage.h"
@@ -144,26 +143,27 @@ static bool stays_whole(const Node& node, const InferOptions& options) {
   return !options.kept.empty() && options.kept.count(lineage_of(node).composite) != 0;
 }
 
+// Tries the ways of lib/ops/ways.h in their order.
 Rewritten expand_operator(Node* node, Rewriting& rewriting) {
-  if (is_structural(*node)) return Rewritten::kNothing;
+  if (is_structural(*node) || stays_whole(*node, rewriting.options)) return Rewritten::kNothing;
   const TypeMap& types = rewriting.types;
-  if (stays_whole(*node, rewriting.options)) return Rewritten::kNothing;
-  const bool has_formula = !is_made_of_itself(*node) && find_formula(*node, types) != nullptr;
-  if (!has_formula && replace_by(rewriting.model, node, with_axis(*node, types)) == Rewritten::kReplaced) {
-    return Rewritten::kReplaced;
-  }
-  if (!has_formula && (find_typed_rule(*node, types) != nullptr || known_refusal(*node) != nullptr)) {
-    return Rewritten::kNothing;
-  }
-  if (is_made_of_itself(*node)) return Rewritten::kNothing;
   const Lineage lineage = lineage_of(*node);
   Node *before = node->prev(), *after = node->next();
-  if (!has_formula && keeping_outputs(rewriting.model, [node](const auto&) { return decompose(node); })) {
+  if (keeping_outputs(rewriting.model, [node](const auto&) { return decompose(node); })) {
     set_lineage(before->next(), after, lineage);
     return Rewritten::kReplaced;
   }
-  std::vector<Value*> values = has_formula ? std::vector<Value*>() : known_elements(*node, types);
-  if (values.empty() && !has_formula) values = plain_form(*node);
+  const bool is_of_itself = is_made_of_itself(*node);
+  const bool has_formula = !is_of_itself && find_formula(*node, types) != nullptr;
+  std::vector<Value*> values;
+  if (!has_formula) {
+    values = with_axis(*node, types);
+    if (!values.empty()) return replace_by(rewriting.model, node, values);
+    if (find_typed_rule(*node, types) != nullptr || known_refusal(*node) != nullptr || is_of_itself) {
+      return Rewritten::kNothing;
+    }
+    values = known_elements(*node, types);
+  }
   if (values.empty()) values = expand_composite(*node, types);
   set_lineage(before->next(), node, lineage);
   return replace_by(rewriting.model, node, values);

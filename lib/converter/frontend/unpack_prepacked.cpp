@@ -11,7 +11,7 @@
 
 #include "lib/converter/graph/node_reads.h"
 #include "lib/converter/graph/object_state.h"
-#include "lib/converter/graph/plain_calls.h"
+#include "lib/ops/plain_calls.h"
 
 namespace nnapi_convert {
 namespace {

@@ -12,8 +12,8 @@
 
 #include "lib/converter/graph/node_reads.h"
 #include "lib/converter/graph/object_state.h"
-#include "lib/converter/graph/plain_calls.h"
 #include "lib/converter/load/newer_operators.h"
+#include "lib/ops/plain_calls.h"
 
 namespace nnapi_convert {
 namespace {

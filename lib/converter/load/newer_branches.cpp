@@ -16,11 +16,11 @@ namespace {
 using torch::jit::Graph;
 using torch::jit::Node;
 
-std::string message_of(const NewerOperator& newer) {
+std::string message_of(const ScriptForm& newer) {
   return fmt::format("{}; {}", described(newer), newer.refusal);
 }
 
-void raise_for(Node* node, const NewerOperator& newer) {
+void raise_for(Node* node, const ScriptForm& newer) {
   Graph& graph = *node->owningGraph();
   const torch::jit::WithInsertPoint here(node);
   const auto insert = [&](Node* made) {
@@ -41,7 +41,7 @@ void raise_for(Node* node, const NewerOperator& newer) {
 
 void check_newer_operators(const Graph& graph) {
   for (const Node* node : graph.nodes()) {
-    const NewerOperator* newer = newer_operator(*node);
+    const ScriptForm* newer = newer_operator(*node);
     if (newer == nullptr) continue;
     const std::string where = source_of(*node);
     throw ConvertError(ExitCode::kNotConvertible,

@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <stdexcept>
+#include <string_view>
 #include <vector>
 
 #include "lib/converter/graph/androids_operators.h"
@@ -33,21 +34,22 @@ std::string full_name(const c10::OperatorName& name) {
 // A row, and its function once something asked for it.
 class Entry {
  public:
-  explicit Entry(const NewerOperator& newer) : newer_(newer), schema_(torch::jit::parseSchema(newer.schema)) {}
+  explicit Entry(const ScriptForm& form) : form_(form), schema_(torch::jit::parseSchema(form.schema)) {}
 
-  const NewerOperator& newer() const { return newer_; }
+  const ScriptForm& form() const { return form_; }
+  bool is_newer() const { return std::string_view(form_.release) != kOldRelease; }
   const c10::FunctionSchema& schema() const { return schema_; }
 
   // Null without a source.
   torch::jit::Function* function() const {
-    if (newer_.source == nullptr || unit_) return function_;
+    if (form_.source == nullptr || unit_) return function_;
     unit_ = std::make_shared<torch::jit::CompilationUnit>();
-    function_ = unit_->define(c10::nullopt, newer_.source, torch::jit::nativeResolver(), nullptr).front();
+    function_ = unit_->define(c10::nullopt, form_.source, torch::jit::nativeResolver(), nullptr).front();
     return function_;
   }
 
  private:
-  NewerOperator newer_;
+  ScriptForm form_;
   c10::FunctionSchema schema_;
   mutable std::shared_ptr<torch::jit::CompilationUnit> unit_;
   mutable torch::jit::Function* function_ = nullptr;
@@ -56,12 +58,9 @@ class Entry {
 const std::map<std::string, Entry>& entries() {
   static const auto by_name = [] {
     std::map<std::string, Entry> result;
-    for (const NewerOperators& family : {newer_attention_and_norms(), newer_reductions_and_ranges(),
-                                         newer_checks_and_attributes(), newer_refused(), core_operators()}) {
-      for (const NewerOperator& newer : family) {
-        const Entry entry(newer);
-        result.emplace(full_name(entry.schema().operator_name()), entry);
-      }
+    for (const ScriptForm& form : all_script_forms()) {
+      const Entry entry(form);
+      result.emplace(full_name(entry.schema().operator_name()), entry);
     }
     return result;
   }();
@@ -78,7 +77,7 @@ bool is_known(const c10::OperatorName& name) {
 // A TorchScript function gives one result: a tuple of several, None for none.
 void run(const Entry& entry, Stack& stack) {
   const size_t results = entry.schema().returns().size();
-  if (entry.function() == nullptr) throw std::runtime_error(described(entry.newer()));
+  if (entry.function() == nullptr) throw std::runtime_error(described(entry.form()));
   entry.function()->run(stack);
   if (results == 1) return;
   const c10::IValue result = torch::jit::pop(stack);
@@ -109,18 +108,18 @@ const Entry* entry_of(const Node& node) {
 }
 
 // An operator that no row has, and that this program's LibTorch has and 1.13.1 has not.
-const NewerOperator& unlisted(const std::string& name) {
+const ScriptForm& unlisted(const std::string& name) {
   struct Unlisted {
     std::string schema;
-    NewerOperator newer;
+    ScriptForm form;
   };
   static std::map<std::string, Unlisted> known;
   const auto [found, is_new] = known.try_emplace(name);
   if (is_new) {
     found->second.schema = name + "() -> ()";  // messages need its name alone
-    found->second.newer = {found->second.schema.c_str(), "", nullptr, "write it with operators of PyTorch 1.13"};
+    found->second.form = {found->second.schema.c_str(), "", nullptr, "write it with operators of PyTorch 1.13"};
   }
-  return found->second.newer;
+  return found->second.form;
 }
 
 void take_apart(Node* node, torch::jit::Function& function) {
@@ -153,8 +152,9 @@ void declare_newer_operators() {
   (void)is_done;
 }
 
-const NewerOperator* newer_operator(const Node& node) {
-  if (const Entry* entry = entry_of(node)) return &entry->newer();
+const ScriptForm* newer_operator(const Node& node) {
+  const Entry* entry = entry_of(node);
+  if (entry != nullptr && entry->is_newer()) return &entry->form();
   const c10::FunctionSchema* schema = node.maybeSchema();
   if (schema == nullptr || is_androids_operator(schema->operator_name())) return nullptr;
   return &unlisted(full_name(schema->operator_name()));
@@ -172,7 +172,7 @@ void take_newer_operators_apart(Graph& graph) {
     if (nodes.empty()) return;
     for (Node* node : nodes) take_apart(node, *entry_of(*node)->function());
   }
-  throw std::logic_error("an operator in the table of newer operators is made of itself");
+  throw std::logic_error("an operator of lib/ops/script_forms.h is made of itself");
 }
 
 std::vector<std::shared_ptr<Graph>> saved_graphs(const torch::jit::Module& module) {
@@ -188,7 +188,7 @@ void take_newer_operators_apart(const torch::jit::Module& module) {
   for (const std::shared_ptr<Graph>& graph : saved_graphs(module)) take_newer_operators_apart(*graph);
 }
 
-std::string described(const NewerOperator& newer) {
+std::string described(const ScriptForm& newer) {
   const std::string name = full_name(torch::jit::parseSchema(newer.schema).operator_name());
   const std::string release = newer.release;
   const bool is_of_torch = release.empty() || std::isdigit(static_cast<unsigned char>(release[0])) != 0;

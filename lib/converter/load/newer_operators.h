@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/converter/load/newer_operator_table.h"
+#include "lib/ops/script_forms.h"
 
 namespace nnapi_convert {
 
@@ -17,7 +17,7 @@ namespace nnapi_convert {
 void declare_newer_operators();
 
 // The row of a node's operator; null for operators of 1.13.1.
-const NewerOperator* newer_operator(const torch::jit::Node& node);
+const ScriptForm* newer_operator(const torch::jit::Node& node);
 
 // Of all methods and functions that the module was saved with.
 std::vector<std::shared_ptr<torch::jit::Graph>> saved_graphs(const torch::jit::Module& module);
@@ -28,6 +28,6 @@ void take_newer_operators_apart(torch::jit::Graph& graph);
 void take_newer_operators_apart(const torch::jit::Module& module);
 
 // "aten::x (PyTorch 2.4), which PyTorch 1.13.1 has not".
-std::string described(const NewerOperator& newer);
+std::string described(const ScriptForm& newer);
 
 }  // namespace nnapi_convert

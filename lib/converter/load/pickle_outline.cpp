@@ -10,7 +10,7 @@ namespace nnapi_convert {
 namespace {
 
 // Stands for a value of the pickle. A dict keeps its keys without their values, so that no value holds another one.
-struct Value {
+struct PickledValue {
   enum class Kind { kOther, kMark, kString, kClass, kDict, kTensor, kObject };
   Kind kind = Kind::kOther;
   std::string text = {};  // of a string; the name of a class, or of an object's class
@@ -18,21 +18,21 @@ struct Value {
   size_t tensors = 0;
   std::string weights_key = {};
 };
-using ValueKind = Value::Kind;
-using Ref = std::shared_ptr<Value>;
+using ValueKind = PickledValue::Kind;
+using Ref = std::shared_ptr<PickledValue>;
 
 Ref value_of(ValueKind kind, std::string text = {}) {
-  return std::make_shared<Value>(Value{kind, std::move(text)});
+  return std::make_shared<PickledValue>(PickledValue{kind, std::move(text)});
 }
 
-void set_item(Value& dict, const Value& key, const Value& value) {
+void set_item(PickledValue& dict, const PickledValue& key, const PickledValue& value) {
   if (key.kind == ValueKind::kString && dict.keys.size() < kMostPickleKeys) dict.keys.push_back(key.text);
   if (value.kind == ValueKind::kTensor) ++dict.tensors;
   const bool has_weights = value.kind == ValueKind::kDict && value.tensors > 0;
   if (has_weights && dict.weights_key.empty() && key.kind == ValueKind::kString) dict.weights_key = key.text;
 }
 
-Ref called(const Value& callee) {
+Ref called(const PickledValue& callee) {
   if (callee.kind != ValueKind::kClass) return value_of(ValueKind::kOther);
   if (callee.text == "collections.OrderedDict") return value_of(ValueKind::kDict);
   if (begins_with(callee.text, "torch._utils._rebuild_")) return value_of(ValueKind::kTensor);
@@ -62,7 +62,7 @@ class Machine {
   }
 
   size_t position() const { return at_; }
-  const Value& top() const { return *stack_.front(); }
+  const PickledValue& top() const { return *stack_.front(); }
 
  private:
   // Empty where so many bytes aren't there.
@@ -125,7 +125,7 @@ class Machine {
     return true;
   }
 
-  static void set_items(Value& dict, const std::vector<Ref>& items) {
+  static void set_items(PickledValue& dict, const std::vector<Ref>& items) {
     if (dict.kind != ValueKind::kDict) return;
     for (size_t i = 0; i + 1 < items.size(); i += 2) set_item(dict, *items[i], *items[i + 1]);
   }
@@ -151,7 +151,7 @@ class Machine {
 
   bool new_object(size_t arguments) {
     if (!has(arguments + 1)) return false;
-    const Value& type = *stack_[stack_.size() - arguments - 1];
+    const PickledValue& type = *stack_[stack_.size() - arguments - 1];
     return replace(arguments + 1, value_of(ValueKind::kObject, type.kind == ValueKind::kClass ? type.text : ""));
   }
 
@@ -358,7 +358,7 @@ class Machine {
       }
       case 's': {  // SETITEM
         if (!has(3)) return false;
-        Value& dict = *stack_[stack_.size() - 3];
+        PickledValue& dict = *stack_[stack_.size() - 3];
         if (dict.kind == ValueKind::kDict) set_item(dict, *stack_[stack_.size() - 2], *stack_.back());
         return drop(2);
       }
@@ -417,7 +417,7 @@ std::optional<PickleOutline> pickle_outline(std::string_view bytes, size_t& begi
   Machine machine(bytes, begin);
   if (!machine.run()) return std::nullopt;
   begin = machine.position();
-  const Value& top = machine.top();
+  const PickledValue& top = machine.top();
   PickleOutline outline;
   if (top.kind == ValueKind::kDict) outline.kind = PickleOutline::Kind::kDict;
   if (top.kind == ValueKind::kTensor) outline.kind = PickleOutline::Kind::kTensor;

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "lib/converter/graph/node_reads.h"
-#include "lib/converter/graph/plain_calls.h"
 #include "lib/converter/load/newer_operators.h"
+#include "lib/ops/plain_calls.h"
 
 namespace nnapi_convert {
 namespace {

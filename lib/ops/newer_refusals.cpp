@@ -1,4 +1,4 @@
-#include "lib/converter/load/newer_operator_table.h"
+#include "lib/ops/script_forms.h"
 
 namespace nnapi_convert {
 namespace {
@@ -14,7 +14,7 @@ constexpr const char* kPadding = "pad on the right, or flip the sequences before
 
 }  // namespace
 
-NewerOperators newer_refused() {
+ScriptForms newer_refusals() {
   return {
       {"aten::_upsample_lanczos2d_aa(Tensor self, int[2] output_size, bool align_corners, float? scales_h=None, float? "
        "scales_w=None) -> Tensor",

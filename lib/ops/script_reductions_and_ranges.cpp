@@ -1,4 +1,4 @@
-#include "lib/converter/load/newer_operator_table.h"
+#include "lib/ops/script_forms.h"
 
 namespace nnapi_convert {
 namespace {
@@ -234,7 +234,7 @@ def nonzero_static(self: Tensor, size: int, fill_value: int) -> Tensor:
 
 }  // namespace
 
-NewerOperators newer_reductions_and_ranges() {
+ScriptForms reduction_and_range_scripts() {
   return {
       {"aten::squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)", "2.0", kSqueeze},
       {"aten::squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)", "2.0", kSqueezeInPlace},

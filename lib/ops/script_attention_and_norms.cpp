@@ -1,4 +1,4 @@
-#include "lib/converter/load/newer_operator_table.h"
+#include "lib/ops/script_forms.h"
 
 namespace nnapi_convert {
 namespace {
@@ -176,7 +176,7 @@ def _int_mm(self: Tensor, mat2: Tensor) -> Tensor:
 
 }  // namespace
 
-NewerOperators newer_attention_and_norms() {
+ScriptForms attention_and_norm_scripts() {
   return {
       {"aten::scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float "
        "dropout_p=0., bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",

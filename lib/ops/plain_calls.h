@@ -22,6 +22,20 @@ inline std::optional<c10::IValue> known(torch::jit::Node* node, const std::strin
   return value ? std::optional<c10::IValue>(*value) : std::nullopt;
 }
 
+// True if the node's argument of this name is known to be None.
+inline bool is_none(torch::jit::Node* node, const std::string& name) {
+  const auto value = known(node, name);
+  return value && value->isNone();
+}
+
+// Replaces the node's results and destroys the node. A result that is null has no use.
+inline void replace_by(torch::jit::Node* node, const std::vector<torch::jit::Value*>& results) {
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (results[i] != nullptr) node->output(i)->replaceAllUsesWith(results[i]);
+  }
+  node->destroy();
+}
+
 // Inserts operators of ATen before the node that they replace, with that node's source line and scope.
 class PlainCalls {
  public:
@@ -37,6 +51,10 @@ class PlainCalls {
       made->setScope(node_->scope());
     }
     return result;
+  }
+
+  torch::jit::Value* linear(torch::jit::Value* input, const at::Tensor& weight, const at::Tensor& bias) {
+    return insert("linear", {input, constant(weight), constant(bias)});
   }
 
   torch::jit::Value* constant(const c10::IValue& value) { return graph_.insertConstant(value); }

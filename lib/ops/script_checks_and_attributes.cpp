@@ -1,4 +1,4 @@
-#include "lib/converter/load/newer_operator_table.h"
+#include "lib/ops/script_forms.h"
 
 namespace nnapi_convert {
 namespace {
@@ -78,7 +78,7 @@ def broadcast_shapes(a: List[int], b: List[int]) -> List[int]:
 
 }  // namespace
 
-NewerOperators newer_checks_and_attributes() {
+ScriptForms check_and_attribute_scripts() {
   return {
       {"aten::_assert_scalar(Scalar self, str assert_msg) -> ()", "2.3", kAssertScalar},
       {"aten::_assert_async.msg(Tensor self, str assert_msg) -> ()", "2.1", kAssertAsync},

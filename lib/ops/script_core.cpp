@@ -1,6 +1,6 @@
-// Operators that run_decompositions() leaves in an exported program and that models seldom call themselves. Each is
-// written as the operator of PyTorch 1.13.1 that models call.
-#include "lib/converter/load/newer_operator_table.h"
+// Operators that run_decompositions() leaves in an exported program, or that functions of PyTorch call, and that models
+// seldom call themselves. Each is written as the operator of PyTorch 1.13.1 that models call.
+#include "lib/ops/script_forms.h"
 
 namespace nnapi_convert {
 namespace {
@@ -68,19 +68,38 @@ def _fft_c2c(self: Tensor, dim: List[int], normalization: int, forward: bool) ->
   return torch.fft_ifftn(self, None, dim, norm)
 )";
 
+constexpr const char* kNarrowCopy = R"(
+def narrow_copy(self: Tensor, dim: int, start: int, length: int) -> Tensor:
+  return torch.narrow(self, dim, start, length).clone()
+)";
+
+constexpr const char* kConvolution = R"(
+def convolution(input: Tensor, weight: Tensor, bias: Optional[Tensor], stride: List[int], padding: List[int],
+                dilation: List[int], transposed: bool, output_padding: List[int], groups: int) -> Tensor:
+  return torch._convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups, False,
+                            False, True, True)
+)";
+
 }  // namespace
 
-NewerOperators core_operators() {
+ScriptForms core_scripts() {
   return {
-      {"aten::_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", "", kSoftmax},
-      {"aten::_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", "", kLogSoftmax},
-      {"aten::_adaptive_avg_pool3d(Tensor self, int[3] output_size) -> Tensor", "", kAdaptiveVolume},
+      {"aten::_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", kOldRelease, kSoftmax},
+      {"aten::_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", kOldRelease, kLogSoftmax},
+      {"aten::_adaptive_avg_pool3d(Tensor self, int[3] output_size) -> Tensor", kOldRelease, kAdaptiveVolume},
       {"aten::_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, float dropout_p=0., "
        "bool is_causal=False, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor output, Tensor logsumexp)",
        "2.1", kFlashAttention},
-      {"aten::_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor", "", kFourierOfReal},
-      {"aten::_fft_c2r(Tensor self, int[] dim, int normalization, int last_dim_size) -> Tensor", "", kFourierToReal},
-      {"aten::_fft_c2c(Tensor self, int[] dim, int normalization, bool forward) -> Tensor", "", kFourierOfComplex},
+      {"aten::_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor", kOldRelease,
+       kFourierOfReal},
+      {"aten::_fft_c2r(Tensor self, int[] dim, int normalization, int last_dim_size) -> Tensor", kOldRelease,
+       kFourierToReal},
+      {"aten::_fft_c2c(Tensor self, int[] dim, int normalization, bool forward) -> Tensor", kOldRelease,
+       kFourierOfComplex},
+      {"aten::narrow_copy(Tensor self, int dim, int start, int length) -> Tensor", kOldRelease, kNarrowCopy},
+      {"aten::convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool "
+       "transposed, int[] output_padding, int groups) -> Tensor",
+       kOldRelease, kConvolution},
   };
 }
 

@@ -1,0 +1,29 @@
+// Operators that become other operators of ATen where some of their arguments are constants. No types are needed.
+#pragma once
+
+#include <torch/csrc/jit/ir/ir.h>
+
+#include <vector>
+
+namespace nnapi_convert {
+
+// Inserts the operators before the node, and destroys the node; returns false if the node stays, as its arguments are
+// unknown or not those that the function is for. A node that stays may be tried again.
+struct Decomposition {
+  const char* name;  // of the operator, with its overload
+  bool (*replace)(torch::jit::Node*);
+};
+
+// The families of decompositions, one for each file.
+using Decompositions = std::vector<Decomposition>;
+Decompositions attention_decompositions();  // decompose_attention.cpp
+Decompositions product_decompositions();    // decompose_products.cpp
+Decompositions row_decompositions();        // decompose_rows.cpp
+
+// All families.
+const Decompositions& all_decompositions();
+
+// Replaces and destroys the node; false if it stays.
+bool decompose(torch::jit::Node* node);
+
+}  // namespace nnapi_convert
