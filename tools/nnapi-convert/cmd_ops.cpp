@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
+#include "lib/base/error.h"
 #include "tools/nnapi-convert/command_line.h"
 #include "tools/nnapi-convert/commands.h"
 #include "tools/nnapi-convert/engine.h"
@@ -20,14 +21,19 @@ int run_ops(const Arguments& command_line) {
   std::string format = "text";
   CLI::App app(
       "Lists the PyTorch operators that can be lowered to NNAPI, with the lowest feature level and the\n"
-      "limits.\n\n"
-      "Examples:\n  nnapi-convert ops\n  nnapi-convert ops --format json",
+      "limits; or says how operators are handled.\n\n"
+      "Examples:\n  nnapi-convert ops\n  nnapi-convert ops --format json\n  nnapi-convert ops aten::var aten::einsum",
       "nnapi-convert ops");
+  std::vector<std::string> names;
+  app.add_option("NAME", names, "operators, with or without overloads: say how each is handled")->type_name("");
   app.add_option("--format", format, "how to list them")
       ->check(CLI::IsMember({"text", "json", "markdown"}))
       ->capture_default_str();
   if (const auto code = parse_command_line(app, command_line, kOpsExitCodes)) return *code;
-  std::cout << engine().list_operations(format);
+  if (!names.empty() && format != "text") {
+    throw ConvertError(ExitCode::kUsage, "--format: it is for the list of all operators; leave it out, or the names");
+  }
+  std::cout << engine().list_operations(format, names);
   return 0;
 }
 

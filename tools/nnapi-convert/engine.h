@@ -21,8 +21,9 @@ struct Engine {
   // Returns a page that shows the graph of a converted file with what nnapi-probe's doctor found on a device; an empty
   // name is the first one that is wrong.
   std::string (*doctor_page)(const std::string& path, const std::string& doctor, const std::string& device);
-  // Returns the operations that can be lowered, in one of the formats of `ops`.
-  std::string (*list_operations)(const std::string& format);
+  // Returns the operations that can be lowered, in one of the formats of `ops`; with names of operators, how each of
+  // them is handled, as text. Throws kUsage for a name that no operator has.
+  std::string (*list_operations)(const std::string& format, const std::vector<std::string>& names);
   // Returns the shim's sources that a converted file carries.
   std::vector<FolderFile> (*read_shim_source)(const std::string& path);
   // Makes LibTorch compute only on the calling thread, in this process and in processes forked from it.

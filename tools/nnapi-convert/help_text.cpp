@@ -96,7 +96,10 @@ std::string exit_codes_text(const ExitCodes& exit_codes, bool is_list) {
 std::string usage(const CLI::App& app) {
   std::string text = "Usage: " + app.get_name();
   for (const CLI::Option* option : app.get_options()) {
-    if (option->get_positional()) text += " " + option->get_name(true, false);
+    if (!option->get_positional()) continue;
+    const bool is_list = option->get_expected_max() == CLI::detail::expected_max_vector_size;
+    const std::string name = option->get_name(true, false) + (is_list ? "..." : "");
+    text += option->get_required() ? " " + name : " [" + name + "]";
   }
   for (const CLI::Option* option : app.get_options()) {
     // --output is needed but for the rare command that writes another file alone.

@@ -1,7 +1,6 @@
 #include "lib/converter/frontend/expand_composite.h"
 
 #include <ATen/ATen.h>
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/core/GradMode.h>
 #include <torch/csrc/jit/frontend/tracer.h>
 #include <torch/csrc/jit/ir/constants.h>
@@ -33,11 +32,7 @@ std::optional<c10::OperatorHandle> composite_operator(const TorchNode& node) {
   const c10::FunctionSchema* schema = node.maybeSchema();
   if (schema == nullptr || schema->is_mutable() || schema->is_vararg()) return std::nullopt;
   const auto found = c10::Dispatcher::singleton().findSchema(schema->operator_name());
-  if (!found) return std::nullopt;
-  const bool is_composite = found->hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd) ||
-                            (found->hasKernelForDispatchKey(c10::DispatchKey::CompositeExplicitAutograd) &&
-                             !found->hasKernelForDispatchKey(c10::DispatchKey::CPU));
-  return is_composite ? std::optional<c10::OperatorHandle>(*found) : std::nullopt;
+  return found && is_composite(*found) ? std::optional<c10::OperatorHandle>(*found) : std::nullopt;
 }
 
 // The arguments of a node: the tensors to trace, and the way to put them and the constants on the call's stack.
@@ -259,6 +254,12 @@ std::vector<TorchValue*> insert(const Graph& graph, TorchNode& node, const std::
 }
 
 }  // namespace
+
+bool is_composite(const c10::OperatorHandle& handle) {
+  return handle.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd) ||
+         (handle.hasKernelForDispatchKey(c10::DispatchKey::CompositeExplicitAutograd) &&
+          !handle.hasKernelForDispatchKey(c10::DispatchKey::CPU));
+}
 
 std::vector<TorchValue*> expand_composite(TorchNode& node, const TypeMap& types) {
   if (!node.blocks().empty() || takes_complex(node, types)) return {};

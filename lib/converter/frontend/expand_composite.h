@@ -2,12 +2,17 @@
 // pairwise_distance...), and operators that have a formula (formulas.h).
 #pragma once
 
+#include <ATen/core/dispatch/Dispatcher.h>
+
 #include <optional>
 #include <vector>
 
 #include "lib/ops/op_context.h"
 
 namespace nnapi_convert {
+
+// True if ATen computes the operator by calling others, so that a trace of these calls can take its place.
+bool is_composite(const c10::OperatorHandle& handle);
 
 // Inserts before the node the operators that ATen, or the formula, calls for it; returns the values that replace the
 // node's outputs. The node itself stays. The operator is traced once on made-up tensors of the inputs' types. Inserts

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "tools/nnapi-convert/requests.h"
 
@@ -12,6 +13,6 @@ int check_and_print(const CheckArguments& arguments);
 int verify_and_print(const VerifyArguments& arguments);
 std::string shown_file(const std::string& path, const std::string& format);
 std::string doctor_page(const std::string& path, const std::string& doctor, const std::string& device);
-std::string listed_operations(const std::string& format);
+std::string listed_operations(const std::string& format, const std::vector<std::string>& names);
 
 }  // namespace nnapi_convert

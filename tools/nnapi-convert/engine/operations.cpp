@@ -1,11 +1,16 @@
 // `ops`: the operations that can be lowered, from the rules themselves.
 #include <fmt/format.h>
+#include <torch/csrc/jit/runtime/operator.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "lib/base/error.h"
+#include "lib/base/nearest_name.h"
+#include "lib/converter/frontend/expand_composite.h"
 #include "lib/ops/formulas.h"
 #include "lib/ops/registry.h"
+#include "lib/ops/ways.h"
 #include "tools/nnapi-convert/engine/functions.h"
 
 namespace nnapi_convert {
@@ -79,9 +84,81 @@ std::string markdown_form() {
   return text;
 }
 
+std::string described(const OperatorWay& way) {
+  switch (way.way) {
+    case Way::kScript:
+      return "TorchScript takes its place as the file is loaded";
+    case Way::kNewerRefusal:
+      return "refused, as PyTorch got it after 1.13.1: " + way.text;
+    case Way::kPattern:
+      return "the end of a composition that becomes " + way.text;
+    case Way::kDecomposition:
+      return "other operators, where some arguments are constants";
+    case Way::kFormula:
+      return "other operators, by a formula";
+    case Way::kRow:
+      return "NNAPI's operations, " + way.text;
+    case Way::kRefusal:
+      return "none on NNAPI: " + way.text;
+  }
+  return "";
+}
+
+// Schemas of LibTorch's operator, of all overloads or of the one in the name.
+std::vector<c10::FunctionSchema> schemas_of(const std::string& name) {
+  const size_t dot = name.find('.', name.find("::") == std::string::npos ? 0 : name.find("::"));
+  std::vector<c10::FunctionSchema> schemas;
+  if (name.find("::") == std::string::npos) return schemas;
+  for (const auto& known : torch::jit::getAllOperatorsFor(c10::Symbol::fromQualString(name.substr(0, dot)))) {
+    const bool fits = dot == std::string::npos || known->schema().overload_name() == name.substr(dot + 1);
+    if (fits) schemas.push_back(known->schema());
+  }
+  return schemas;
+}
+
+// How operators are handled that lib/ops doesn't name.
+std::string without_ways(const c10::FunctionSchema& schema) {
+  if (schema.is_mutable()) return "as its form that changes nothing, where no other view of the tensor is read later";
+  const auto handle = c10::Dispatcher::singleton().findSchema(schema.operator_name());
+  if (handle && is_composite(*handle)) return "other operators, those that ATen calls for it";
+  return "none: it stays on the CPU, unless its arguments are constants";
+}
+
+std::vector<std::string> known_names() {
+  std::vector<std::string> names;
+  for (const auto& known : torch::jit::getAllOperators()) names.push_back(known->schema().name());
+  return names;
+}
+
+std::string ways_text(const std::string& name) {
+  std::vector<std::pair<std::string, std::string>> lines;  // the operator with its overload, and one of its ways
+  for (const OperatorWay& way : ways_of(name)) lines.emplace_back(way.name, described(way));
+  for (const c10::FunctionSchema& schema : schemas_of(name)) {
+    const std::string full = c10::toString(schema.operator_name());
+    const bool is_listed = std::any_of(lines.begin(), lines.end(), [&](const auto& line) {
+      return line.first == full || line.first == schema.name();
+    });
+    const bool is_other_form = full.size() > 4 && full.compare(full.size() - 4, 4, "_out") == 0;
+    const bool writes_out = schema.overload_name() == "out" || is_other_form;
+    if (!is_listed && !writes_out) lines.emplace_back(full, without_ways(schema));
+  }
+  if (lines.empty()) {
+    const std::string nearest = nearest_name(name, known_names());
+    throw ConvertError(ExitCode::kUsage, fmt::format("{}: no operator of this name{}", name,
+                                                     nearest.empty() ? "; needed: one such as aten::conv2d"
+                                                                     : "; did you mean " + nearest + "?"));
+  }
+  std::string text;
+  for (const auto& [full, way] : lines) text += fmt::format("{:<44} {}\n", full, way);
+  return text;
+}
+
 }  // namespace
 
-std::string listed_operations(const std::string& format) {
+std::string listed_operations(const std::string& format, const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += ways_text(name);
+  if (!names.empty()) return text;
   if (format == "json") return json_form();
   return format == "markdown" ? markdown_form() : text_form();
 }
