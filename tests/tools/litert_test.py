@@ -52,7 +52,7 @@ class Branching(nn.Module):
 class Files(LitertTest):
     def test_both_files_and_one_alone(self):
         model = self.small()
-        target = ["--feature-level", "4", "--runtime", "shim"]
+        target = ["--feature-level", "4", "--runtime", "shim", "--disable-pass", "l2_normalise"]
         both = self.convert(model, *target, "-o", "out.pt", "--litert", "out.tflite")
         self.assertEqual(both.code, 0, both)
         alone = self.convert(model, *target, "--litert", "alone.tflite")
@@ -71,6 +71,12 @@ class Files(LitertTest):
             report = json.loads((self.folder / "report.json").read_text())
             jsonschema.validate(report, json.loads((ROOT / "schemas/report.schema.json").read_text()))
             self.assertEqual(report["litert"]["operators"].get("HARD_SWISH"), count)
+        made = self.convert(self.saved(nn.LayerNorm([9]), torch.rand(1, 3, 9, 9)), "--litert", "out.tflite", "--report",
+                            "report.json")
+        self.assertEqual(made.code, 0, made)
+        found = json.loads((self.folder / "report.json").read_text())["litert"]
+        self.assertIn("MEAN", found["operators"])
+        self.assertEqual({}, found["not_on_gpu"])
         torch.jit.script(Branching()).save(str(model))
         made = self.convert(model, "--control-flow", "nnapi", "--litert", "out.tflite")
         self.assertEqual(made.code, 0, made)
