@@ -17,8 +17,10 @@ enum Flags : uint32_t {
   kBytes = 2,  // it takes the bytes of pixels, channels last, and normalises them itself
 };
 constexpr uint32_t kMostSide = 100'000;
+constexpr size_t kMostPath = 1024;
 
-// Little-endian, as it lies in the record.
+// Little-endian, as it lies at the record's begin. What follows is the path of the argument that takes pictures, "x" or
+// "images[0]", up to the record's end; it may be empty.
 struct Record {
   uint32_t version = kVersion, flags = 0;
   uint32_t resize = 0, crop = 0;                   // 0: none
@@ -34,8 +36,9 @@ static_assert(sizeof(Record) == 88);
 
 // Returns false for bytes that are no such record.
 inline bool read(const void* bytes, size_t size, Record* record) {
-  if (size != sizeof(Record)) return false;
-  std::memcpy(record, bytes, size);
+  if (size < sizeof(Record) || size > sizeof(Record) + kMostPath) return false;
+  std::memcpy(record, bytes, sizeof(Record));
+  if (std::memchr(static_cast<const uint8_t*>(bytes) + sizeof(Record), 0, size - sizeof(Record)) != nullptr) return false;
   const auto is_side = [](uint32_t side) { return side <= kMostSide; };
   bool is_good = record->version == kVersion && is_side(record->resize) && is_side(record->crop) &&
                  record->height <= pictures::kMostSide && record->width <= pictures::kMostSide;

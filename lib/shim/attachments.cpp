@@ -49,6 +49,7 @@ int Attachments::read(const AttachedRecords& records, nnapi_shim_error* error) {
   has_pictures = !records.pictures.empty();
   if (has_pictures && !nnapi_convert::picture_record::read(records.pictures.data(), records.pictures.size(), &pictures))
     damaged = "pictures";
+  if (has_pictures && damaged == nullptr) picture_path = records.pictures.substr(sizeof(PictureRecord));
   if (!read_labels(records.labels, &labels)) damaged = "labels";
   if (!records.notes.empty() && !read_notes(records.notes, &notes)) damaged = "notes";
   if (damaged == nullptr) return NNAPI_SHIM_OK;

@@ -19,6 +19,7 @@ struct AttachedRecords {
 struct Attachments {
   bool has_pictures = false;
   PictureRecord pictures;
+  std::string picture_path;  // of the argument that takes them; may be empty
   std::vector<std::string> labels;
   std::vector<std::pair<std::string, std::string>> notes;
 

@@ -266,6 +266,10 @@ int nnapi_shim_picture_tensor(const nnapi_shim_model* model, nnapi_shim_tensor* 
   return status;
 }
 
+const char* nnapi_shim_picture_argument(const nnapi_shim_model* model) {
+  return model && !model->attachments.picture_path.empty() ? model->attachments.picture_path.c_str() : nullptr;
+}
+
 int nnapi_shim_picture_fill(const nnapi_shim_model* model, const nnapi_shim_picture* picture,
                             const nnapi_shim_tensor* tensor, void* data, size_t bytes, nnapi_shim_error* error) {
   clear(error);

@@ -276,6 +276,9 @@ typedef struct {
  * batch where its rank is 3. Free sizes are 0: the caller has to fill them in. */
 NNAPI_SHIM_API int nnapi_shim_picture_tensor(const nnapi_shim_model* model, nnapi_shim_tensor* tensor,
                                              nnapi_shim_error* error);
+/* The path of that argument, for nnapi_shim_call: `x`, or `images[0]` of a list. NULL if the file doesn't tell it. It
+ * stays until nnapi_shim_close. */
+NNAPI_SHIM_API const char* nnapi_shim_picture_argument(const nnapi_shim_model* model);
 /* Fills an input, which nnapi_shim_input or nnapi_shim_picture_tensor described: floats, or the integers of its scale
  * and zero point. `bytes` are those of one picture. NNAPI_SHIM_BAD_ARGUMENT for a picture that doesn't fit. */
 NNAPI_SHIM_API int nnapi_shim_picture_fill(const nnapi_shim_model* model, const nnapi_shim_picture* picture,

@@ -95,6 +95,12 @@ JNIEXPORT jlongArray JNICALL Java_org_nnapiconvert_NnapiModel_pictureTensor(JNIE
   return check(env, status, error) ? nnapi_shim::to_java(env, tensor) : nullptr;
 }
 
+// Null if the file doesn't tell it.
+JNIEXPORT jstring JNICALL Java_org_nnapiconvert_NnapiModel_pictureArgument(JNIEnv* env, jclass, jlong handle) {
+  const char* path = nnapi_shim_picture_argument(model_of(handle));
+  return path == nullptr ? nullptr : nnapi_shim::to_java(env, path);
+}
+
 JNIEXPORT jobjectArray JNICALL Java_org_nnapiconvert_NnapiModel_labels(JNIEnv* env, jclass, jlong handle) {
   const uint32_t count = nnapi_shim_label_count(model_of(handle));
   jobjectArray labels = new_strings(env, count);

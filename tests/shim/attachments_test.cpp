@@ -18,6 +18,8 @@ TEST_CASE("records of an archive are read, and damaged ones refused") {
   CHECK(status({good, "cat\ndog\n", "{\"author\":\"me\"}"}) == NNAPI_SHIM_OK);
   CHECK(status({}) == NNAPI_SHIM_OK);
   CHECK(status({good.substr(1), "", ""}) == NNAPI_SHIM_BAD_MODEL);
+  CHECK(status({good + std::string("a\0b", 3), "", ""}) == NNAPI_SHIM_BAD_MODEL);
+  CHECK(status({good + std::string(1025, 'x'), "", ""}) == NNAPI_SHIM_BAD_MODEL);
   CHECK(status({"", "cat\ndog", ""}) == NNAPI_SHIM_BAD_MODEL);
   CHECK(status({"", std::string("c\0t\n", 4), ""}) == NNAPI_SHIM_BAD_MODEL);
   CHECK(status({"", "", "{\"author\":1}"}) == NNAPI_SHIM_BAD_MODEL);
@@ -34,6 +36,16 @@ TEST_CASE("records of an archive are read, and damaged ones refused") {
   CHECK(changed([](auto& other) { other.resize = UINT32_MAX; }) == NNAPI_SHIM_BAD_MODEL);
   CHECK(changed([](auto& other) { other.std[1] = 0; }) == NNAPI_SHIM_BAD_MODEL);
   CHECK(changed([](auto& other) { other.mean[2] = NAN; }) == NNAPI_SHIM_BAD_MODEL);
+}
+
+TEST_CASE("the record of pictures names their argument") {
+  const PictureRecord record;
+  const std::string bytes(reinterpret_cast<const char*>(&record), sizeof record);
+  Attachments named, unnamed;
+  REQUIRE(named.read({bytes + "images[0]", "", ""}, nullptr) == NNAPI_SHIM_OK);
+  CHECK(named.picture_path == "images[0]");
+  REQUIRE(unnamed.read({bytes, "", ""}, nullptr) == NNAPI_SHIM_OK);
+  CHECK(unnamed.picture_path.empty());
 }
 
 TEST_CASE("the largest elements, with the first of equal ones first") {

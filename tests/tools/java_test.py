@@ -60,6 +60,27 @@ class Quarters(nn.Module):
         return torch.cat([means[:, 0:2], means[:, 3:4], means[:, 2:3], means[:, 0:1] * 0 - 9], 1)
 
 
+class Detector(nn.Module):
+    """As torchvision's detectors: a list of pictures, and a dict of boxes, scores and labels for each; of what is bright."""
+
+    def __init__(self):
+        super().__init__()
+        self.blur = nn.Conv2d(3, 1, 3, padding=1, bias=False)
+        with torch.no_grad():
+            self.blur.weight.fill_(1 / 27)
+
+    def forward(self, images: List[torch.Tensor]) -> List[Dict[str, torch.Tensor]]:
+        found: List[Dict[str, torch.Tensor]] = []
+        for image in images:
+            bright = self.blur(image.unsqueeze(0))[0, 0]
+            places = torch.nonzero(bright > 0.4)
+            low, high = places.amin(0), places.amax(0) + 1
+            box = torch.stack([low[1], low[0], high[1], high[0]]).to(torch.float32)
+            found.append({"boxes": torch.stack([box, box]), "labels": torch.tensor([1, 0]),
+                          "scores": torch.stack([bright.max(), bright.max() * 0.1])})
+        return found
+
+
 @unittest.skipUnless(shutil.which("javac"), "needs a JDK")
 class JavaClasses(CliTest):
     def converted(self, source, name, *options):
@@ -90,6 +111,7 @@ class JavaClasses(CliTest):
         self.make_quantised()
         self.make_parts()
         self.make_pictures()
+        self.make_detector()
         archive = (self.folder / "fixed.pt").read_bytes()
         (self.folder / "app.zip").write_bytes(bytes(4096) + archive)
         return 4096
@@ -103,6 +125,13 @@ class JavaClasses(CliTest):
         self.assertTrue(0 < len(rows) < 64, "some rows are kept, and some are not")
         (self.folder / "parts.in0").write_bytes(picture.contiguous().numpy().tobytes())
         (self.folder / "parts.out0").write_bytes(rows.contiguous().numpy().tobytes())
+
+    def make_detector(self):
+        source = self.folder / "detector_original.pt"
+        torch.jit.script(Detector().eval()).save(str(source))
+        (self.folder / "colours.txt").write_text("black\nwhite\n")
+        self.converted(source, "detector.pt", "--nhwc", "--input", "images[0]=3,64,64", "--min-segment-macs", "0", "--mean",
+                       "0", "--std", "1", "--labels", self.folder / "colours.txt")
 
     def make_pictures(self):
         """A sample of nnapi_shim_picture_fill's inputs for four sets of options, and the sample app's classifier."""

@@ -123,7 +123,9 @@ std::string picture_record_of(const PictureChoice& choice, const ModuleInterface
     record.mean[channel] = how.mean[channel];
     record.std[channel] = how.std[channel];
   }
-  return {reinterpret_cast<const char*>(&record), sizeof record};
+  const std::string& path = interface.inputs[*input].name;
+  return std::string(reinterpret_cast<const char*>(&record), sizeof record) +
+         (path.size() <= picture_record::kMostPath ? path : "");
 }
 
 namespace {

@@ -1,6 +1,7 @@
 package android.content;
 
 import android.content.res.AssetManager;
+import android.content.res.Resources;
 import android.os.IBinder;
 import java.io.File;
 
@@ -10,6 +11,10 @@ public class Context {
 
   public AssetManager getAssets() {
     return new AssetManager(FOLDER);
+  }
+
+  public Resources getResources() {
+    return new Resources();
   }
 
   public File getNoBackupFilesDir() {

@@ -3,7 +3,10 @@ package android.graphics;
 import java.nio.Buffer;
 import java.nio.ByteBuffer;
 
-/** Takes the place of Android's class of this name: the methods that NnapiPictures calls. Rows have a gap behind them. */
+/**
+ * Takes the place of Android's class of this name: the methods that NnapiPictures and the sample app call. Rows have a
+ * gap behind them.
+ */
 public final class Bitmap {
   /** The configurations that tests use. */
   public enum Config {
@@ -34,7 +37,15 @@ public final class Bitmap {
   }
 
   public Bitmap copy(Config wanted, boolean isMutable) {
-    return new Bitmap(pixels, width, wanted);
+    return new Bitmap(pixels.clone(), width, wanted);
+  }
+
+  public int getPixel(int x, int y) {
+    return pixels[y * width + x];
+  }
+
+  public void setPixel(int x, int y, int color) {
+    if (x >= 0 && x < width && y >= 0 && y < getHeight()) pixels[y * width + x] = color;
   }
 
   public int getWidth() {

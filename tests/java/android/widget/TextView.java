@@ -1,11 +1,13 @@
 package android.widget;
 
 import android.content.Context;
+import android.graphics.drawable.Drawable;
 import android.view.View;
 
 /** Takes the place of Android's class of this name: the methods that the sample app calls. */
 public final class TextView extends View {
   private volatile CharSequence text = "";
+  private volatile Drawable below;
 
   public TextView(Context context) {}
 
@@ -15,5 +17,14 @@ public final class TextView extends View {
 
   public CharSequence getText() {
     return text;
+  }
+
+  public void setCompoundDrawablesWithIntrinsicBounds(Drawable left, Drawable top, Drawable right, Drawable bottom) {
+    below = bottom;
+  }
+
+  /** What stands below the text. */
+  public Drawable below() {
+    return below;
   }
 }

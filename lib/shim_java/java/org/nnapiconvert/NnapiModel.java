@@ -262,6 +262,20 @@ public final class NnapiModel implements AutoCloseable {
   }
 
   /**
+   * Runs forward on a picture, whatever it returns: scores, or a detector's boxes, which {@link #boxes} takes back to the
+   * picture. Other arguments have their defaults.
+   */
+  public NnapiResult run(NnapiPicture picture, long... sizes) {
+    String path;
+    try (Use use = new Use()) {
+      path = pictureArgument(use.handle);
+    }
+    NnapiArray array = array(picture, sizes); // throws for a file that knows no pictures
+    if (path == null) throw new IllegalStateException("the file doesn't name the argument of pictures; convert it again");
+    return run(Collections.singletonMap(path, array));
+  }
+
+  /**
    * Takes boxes from the pixels of the input of a model of fixed sizes to those of the picture, in place: four numbers
    * each, left, top, right and bottom.
    */
@@ -476,6 +490,8 @@ public final class NnapiModel implements AutoCloseable {
       long handle, ByteBuffer[] planes, long[] picture, long[] tensor, float[] boxes);
 
   private static native long[] pictureTensor(long handle);
+
+  private static native String pictureArgument(long handle);
 
   private static native String[] labels(long handle);
 

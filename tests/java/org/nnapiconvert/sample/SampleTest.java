@@ -5,11 +5,14 @@ import static org.junit.Assert.assertTrue;
 
 import android.content.Intent;
 import android.graphics.Bitmap;
+import android.graphics.Color;
+import android.graphics.drawable.BitmapDrawable;
 import android.provider.MediaStore;
 import android.widget.TextView;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.util.Arrays;
 import org.junit.Test;
 
 /** The sample app of the emitted Android module, with Android's classes replaced. */
@@ -61,6 +64,49 @@ public final class SampleTest {
     }
     shown(activity);
     assertTrue(MODEL.delete());
+  }
+
+  /** A white rectangle on black; the model's boxes are drawn on the picture, in its own pixels. */
+  @Test
+  public void drawsTheBoxesOfADetector() throws IOException, InterruptedException {
+    Files.copy(new File(System.getProperty("folder"), "detector.pt").toPath(), MODEL.toPath());
+    MainActivity activity = new MainActivity();
+    activity.onCreate(null);
+    assertTrue(shown(activity), shown(activity).startsWith("The model runs in parts"));
+    activity.content().performClick();
+    int[] pixels = new int[80 * 60];
+    Arrays.fill(pixels, 0xff000000);
+    for (int y = 18; y < 36; ++y) Arrays.fill(pixels, y * 80 + 30, y * 80 + 60, 0xffffffff);
+    Bitmap bitmap = Bitmap.createBitmap(pixels, 80, 60, Bitmap.Config.ARGB_8888);
+    activity.onActivityResult(1, MainActivity.RESULT_OK, new Intent("answer").putExtra("data", bitmap));
+    for (int turns = 0; turns < 4; ++turns) {
+      String text = shown(activity);
+      assertTrue(text, text.contains("  white, "));
+      assertEquals(text, 2, text.split("\n").length);
+      Bitmap drawn = ((BitmapDrawable) ((TextView) activity.content()).below()).getBitmap();
+      assertEquals(80, drawn.getWidth());
+      assertEquals(0xff000000, bitmap.getPixel(0, 0));
+      int[] sides = greenSides(drawn);
+      int[] expected = {30, 18, 60, 36};
+      for (int i = 0; i < 4; ++i) assertEquals(text + Arrays.toString(sides), expected[i], sides[i], 3);
+      activity.content().performLongClick();
+    }
+    shown(activity);
+    assertTrue(MODEL.delete());
+  }
+
+  private static int[] greenSides(Bitmap drawn) {
+    int[] sides = {drawn.getWidth(), drawn.getHeight(), -1, -1};
+    for (int y = 0; y < drawn.getHeight(); ++y) {
+      for (int x = 0; x < drawn.getWidth(); ++x) {
+        if (drawn.getPixel(x, y) != Color.GREEN) continue;
+        sides[0] = Math.min(sides[0], x);
+        sides[1] = Math.min(sides[1], y);
+        sides[2] = Math.max(sides[2], x);
+        sides[3] = Math.max(sides[3], y);
+      }
+    }
+    return sides;
   }
 
   @Test

@@ -3,6 +3,7 @@ package org.nnapiconvert.sample;
 import android.app.Activity;
 import android.content.Intent;
 import android.graphics.Bitmap;
+import android.graphics.drawable.BitmapDrawable;
 import android.os.Bundle;
 import android.provider.MediaStore;
 import android.widget.TextView;
@@ -19,7 +20,8 @@ import org.nnapiconvert.NnapiTrial;
 
 /**
  * Runs assets/model.pt and shows what came of it. A touch takes a picture, if the file tells how pictures become the
- * model's input, and shows the names of five classes; a long touch turns that picture by 90 degrees.
+ * model's input, and shows the names of five classes, or a detector's boxes on the picture; a long touch turns that
+ * picture by 90 degrees.
  */
 public final class MainActivity extends Activity {
   private static final long TRIAL_MILLISECONDS = 60000;
@@ -36,7 +38,7 @@ public final class MainActivity extends Activity {
     setContentView(view);
     view.setOnClickListener(touched -> startActivityForResult(new Intent(MediaStore.ACTION_IMAGE_CAPTURE), TAKE_PICTURE));
     view.setOnLongClickListener(touched -> turn());
-    show(ModelTrial::run, true);
+    show(model -> new Shown(ModelTrial.run(model), null), true);
   }
 
   /** The camera's app gives a small picture with its answer. */
@@ -57,19 +59,42 @@ public final class MainActivity extends Activity {
 
   private void showPicture() {
     if (taken == null) return;
-    NnapiPicture picture = NnapiPictures.of(taken).rotated(rotation);
-    show(model -> PictureTrial.run(model, picture), false);
+    Bitmap original = taken;
+    NnapiPicture picture = NnapiPictures.of(original).rotated(rotation);
+    show(
+        model -> {
+          PictureTrial found = PictureTrial.run(model, picture);
+          return new Shown(found.text, found.boxes.isEmpty() ? null : BoxesDrawing.draw(original, found.boxes));
+        },
+        false);
+  }
+
+  /** A text, and a picture below it, which may be null. */
+  private static final class Shown {
+    final String text;
+    final Bitmap picture;
+
+    Shown(String text, Bitmap picture) {
+      this.text = text;
+      this.picture = picture;
+    }
   }
 
   /** Compiling may take seconds, and the thread of the interface must not wait. */
-  private void show(Function<NnapiModel, String> use, boolean isFirst) {
+  private void show(Function<NnapiModel, Shown> use, boolean isFirst) {
     view.setText("compiling");
     new Thread(
             () -> {
-              String text = tried(use, isFirst);
-              runOnUiThread(() -> view.setText(text));
+              Shown shown = tried(use, isFirst);
+              runOnUiThread(() -> show(shown));
             })
         .start();
+  }
+
+  private void show(Shown shown) {
+    BitmapDrawable below = shown.picture == null ? null : new BitmapDrawable(getResources(), shown.picture);
+    view.setCompoundDrawablesWithIntrinsicBounds(null, null, null, below);
+    view.setText(shown.text);
   }
 
   /** In another process: a driver that crashes or hangs does so there, and once. */
@@ -81,7 +106,7 @@ public final class MainActivity extends Activity {
     }
   }
 
-  private String tried(Function<NnapiModel, String> use, boolean isFirst) {
+  private Shown tried(Function<NnapiModel, Shown> use, boolean isFirst) {
     // The cache keeps the driver's compiled model, and what the self-check found of each device.
     NnapiOptions options = new NnapiOptions().cacheDirectory(getCodeCacheDir());
     try {
@@ -91,11 +116,11 @@ public final class MainActivity extends Activity {
         return use.apply(model);
       }
     } catch (InterruptedException error) {
-      return "stopped";
+      return new Shown("stopped", null);
     } catch (IOException error) {
-      return "There is no assets/model.pt: copy there what nnapi-convert --runtime shim wrote";
+      return new Shown("There is no assets/model.pt: copy there what nnapi-convert --runtime shim wrote", null);
     } catch (NnapiException error) {
-      return error.getMessage();
+      return new Shown(error.getMessage(), null);
     }
   }
 }

@@ -15,6 +15,7 @@ public final class ModelTrial {
 
   /** Returns the model's tensors, the time of a run, and the range of each result of numbers. */
   public static String run(NnapiModel model) {
+    if (model.inputCount() == 0) return "The model runs in parts, by the names of its arguments. A touch takes a picture.";
     StringBuilder text = new StringBuilder();
     Random random = new Random(1);
     ByteBuffer[] inputs = new ByteBuffer[model.inputCount()];

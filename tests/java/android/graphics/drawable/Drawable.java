@@ -1,0 +1,4 @@
+package android.graphics.drawable;
+
+/** Takes the place of Android's class of this name. */
+public class Drawable {}
