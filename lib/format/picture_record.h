@@ -38,7 +38,8 @@ static_assert(sizeof(Record) == 88);
 inline bool read(const void* bytes, size_t size, Record* record) {
   if (size < sizeof(Record) || size > sizeof(Record) + kMostPath) return false;
   std::memcpy(record, bytes, sizeof(Record));
-  if (std::memchr(static_cast<const uint8_t*>(bytes) + sizeof(Record), 0, size - sizeof(Record)) != nullptr) return false;
+  if (std::memchr(static_cast<const uint8_t*>(bytes) + sizeof(Record), 0, size - sizeof(Record)) != nullptr)
+    return false;
   const auto is_side = [](uint32_t side) { return side <= kMostSide; };
   bool is_good = record->version == kVersion && is_side(record->resize) && is_side(record->crop) &&
                  record->height <= pictures::kMostSide && record->width <= pictures::kMostSide;
