@@ -38,13 +38,14 @@ std::string dump_symbol(int input, int axis) {
 }  // namespace
 
 bool Dim::MonomialLess::operator()(const Monomial& a, const Monomial& b) const {
-  // Highest degree first, so that the constant term comes last in texts.
-  if (a.size() != b.size()) return a.size() > b.size();
+  if (a.size() != b.size()) return a.size() > b.size();  // highest degree first, as texts have them
   return monomial_key(a) < monomial_key(b);
 }
 
-Dim::Dim(int64_t value) {
-  add_term({}, value);
+template <typename Visit>
+void Dim::for_each_term(const Visit& visit) const {
+  for (const auto& [monomial, coefficient] : terms_) visit(monomial, coefficient);
+  if (number_ != 0) visit(Monomial(), number_);
 }
 
 Dim Dim::of_input(int input, int axis) {
@@ -53,21 +54,21 @@ Dim Dim::of_input(int input, int axis) {
   return dim;
 }
 
-bool Dim::is_fixed() const {
-  return terms_.empty() || (terms_.size() == 1 && terms_.begin()->first.empty());
-}
-
 int64_t Dim::value() const {
   NNC_ASSERT(is_fixed(), text());
-  return terms_.empty() ? 0 : terms_.begin()->second;
+  return number_;
 }
 
 std::optional<int64_t> Dim::fixed_value() const {
   if (!is_fixed()) return std::nullopt;
-  return value();
+  return number_;
 }
 
 void Dim::add_term(const Monomial& monomial, int64_t coefficient) {
+  if (monomial.empty()) {
+    number_ = checked_sum(number_, coefficient);
+    return;
+  }
   if (coefficient == 0) return;
   auto [term, is_new] = terms_.emplace(monomial, coefficient);
   if (is_new) return;
@@ -75,9 +76,14 @@ void Dim::add_term(const Monomial& monomial, int64_t coefficient) {
   if (term->second == 0) terms_.erase(term);
 }
 
+bool operator==(const Dim& a, const Dim& b) {
+  if (a.is_fixed() || b.is_fixed()) return a.is_fixed() && b.is_fixed() && a.number_ == b.number_;
+  return a.number_ == b.number_ && a.text() == b.text();
+}
+
 Dim& Dim::operator+=(const Dim& other) {
-  const auto added = other.terms_;  // a copy: `other` may be this
-  for (const auto& [monomial, coefficient] : added) add_term(monomial, coefficient);
+  const Dim added = other;  // it may be this
+  added.for_each_term([&](const Monomial& monomial, int64_t coefficient) { add_term(monomial, coefficient); });
   return *this;
 }
 
@@ -87,15 +93,15 @@ Dim operator-(const Dim& a, const Dim& b) {
 
 Dim& Dim::operator*=(const Dim& other) {
   Dim result;
-  for (const auto& [left, left_coefficient] : terms_) {
-    for (const auto& [right, right_coefficient] : other.terms_) {
+  for_each_term([&](const Monomial& left, int64_t left_coefficient) {
+    other.for_each_term([&](const Monomial& right, int64_t right_coefficient) {
       Monomial both = left;
       both.insert(both.end(), right.begin(), right.end());
       std::sort(both.begin(), both.end(),
                 [](const Atom& a, const Atom& b) { return atom_text(a, dump_symbol) < atom_text(b, dump_symbol); });
       result.add_term(both, checked_product(left_coefficient, right_coefficient));
-    }
-  }
+    });
+  });
   return *this = std::move(result);
 }
 
@@ -105,13 +111,12 @@ Dim Dim::floor_div(int64_t divisor) const {
                        fmt::format("a stride or step of {} found, 1 or more needed", divisor));
   }
   if (divisor == 1) return *this;
-  // Terms that are multiples of the divisor leave the division; the constant leaves it by its floor.
-  Dim whole;
-  Dim rest;
+  // Terms that are multiples of the divisor leave the division; the number leaves it by its floor.
+  Dim whole(floor_divide(number_, divisor));
+  Dim rest(number_ - floor_divide(number_, divisor) * divisor);
   for (const auto& [monomial, coefficient] : terms_) {
-    if (monomial.empty() || coefficient % divisor == 0) {
-      whole.add_term(monomial, floor_divide(coefficient, divisor));
-      rest.add_term(monomial, coefficient - floor_divide(coefficient, divisor) * divisor);
+    if (coefficient % divisor == 0) {
+      whole.add_term(monomial, coefficient / divisor);
     } else {
       rest.add_term(monomial, coefficient);
     }
@@ -119,11 +124,10 @@ Dim Dim::floor_div(int64_t divisor) const {
   if (rest.is_fixed()) return whole;  // 0 <= rest < divisor
   // floor((floor(n/a) + k) / b) == floor((n + k*a) / (a*b)).
   const auto& [first_monomial, first_coefficient] = *rest.terms_.begin();
-  const bool single = rest.terms_.size() == 1 || (rest.terms_.size() == 2 && rest.terms_.rbegin()->first.empty());
-  if (single && first_coefficient == 1 && first_monomial.size() == 1 && first_monomial[0].numerator) {
+  const bool is_single = rest.terms_.size() == 1;
+  if (is_single && first_coefficient == 1 && first_monomial.size() == 1 && first_monomial[0].numerator) {
     const Atom& inner = first_monomial[0];
-    const int64_t k = rest.terms_.size() == 2 ? rest.terms_.rbegin()->second : 0;
-    return whole + (*inner.numerator + Dim(k * inner.divisor)).floor_div(inner.divisor * divisor);
+    return whole + (*inner.numerator + Dim(rest.number_ * inner.divisor)).floor_div(inner.divisor * divisor);
   }
   whole.add_term({Atom{0, 0, std::make_shared<const Dim>(rest), divisor}}, 1);
   return whole;
@@ -131,34 +135,37 @@ Dim Dim::floor_div(int64_t divisor) const {
 
 std::optional<Dim> Dim::exact_div(const Dim& divisor) const {
   if (*this == divisor) return Dim(1);
-  if (divisor.terms_.size() != 1) return std::nullopt;
-  const auto& [divisor_monomial, divisor_coefficient] = *divisor.terms_.begin();
+  if (divisor.terms_.size() + (divisor.number_ != 0 ? 1 : 0) != 1) return std::nullopt;
+  const Monomial divisor_monomial = divisor.is_fixed() ? Monomial() : divisor.terms_.begin()->first;
+  const int64_t divisor_coefficient = divisor.is_fixed() ? divisor.number_ : divisor.terms_.begin()->second;
   Dim result;
-  for (const auto& [monomial, coefficient] : terms_) {
-    if (coefficient % divisor_coefficient != 0) return std::nullopt;
+  bool is_exact = true;
+  for_each_term([&](const Monomial& monomial, int64_t coefficient) {
     Monomial rest = monomial;
+    is_exact = is_exact && coefficient % divisor_coefficient == 0;
     for (const Atom& atom : divisor_monomial) {
       const auto found = std::find_if(rest.begin(), rest.end(), [&](const Atom& other) {
         return atom_text(other, dump_symbol) == atom_text(atom, dump_symbol);
       });
-      if (found == rest.end()) return std::nullopt;
+      is_exact = is_exact && found != rest.end();
+      if (!is_exact) return;
       rest.erase(found);
     }
-    result.add_term(rest, coefficient / divisor_coefficient);
-  }
-  return result;
+    if (is_exact) result.add_term(rest, coefficient / divisor_coefficient);
+  });
+  return is_exact ? std::optional<Dim>(std::move(result)) : std::nullopt;
 }
 
 int64_t Dim::evaluate(const std::function<int64_t(int, int)>& size_of) const {
   int64_t sum = 0;
-  for (const auto& [monomial, coefficient] : terms_) {
+  for_each_term([&](const Monomial& monomial, int64_t coefficient) {
     int64_t term = coefficient;
     for (const Atom& atom : monomial) {
       term = checked_product(term, atom.numerator ? floor_divide(atom.numerator->evaluate(size_of), atom.divisor)
                                                   : size_of(atom.input, atom.axis));
     }
     sum = checked_sum(sum, term);
-  }
+  });
   return sum;
 }
 
@@ -176,10 +183,10 @@ size_t Dim::visit_term(const Monomial& monomial, int64_t coefficient, DimVisitor
 
 size_t Dim::visit(DimVisitor& visitor) const {
   std::optional<size_t> sum;
-  for (const auto& [monomial, coefficient] : terms_) {
+  for_each_term([&](const Monomial& monomial, int64_t coefficient) {
     const size_t term = visit_term(monomial, coefficient, visitor);
     sum = sum ? visitor.sum(*sum, term) : term;
-  }
+  });
   return sum ? *sum : visitor.number(0);
 }
 
@@ -198,8 +205,9 @@ std::string Dim::monomial_key(const Monomial& monomial) {
 }
 
 std::string Dim::text(const std::function<std::string(int, int)>& symbol) const {
+  if (is_fixed()) return std::to_string(number_);
   std::string text;
-  for (const auto& [monomial, coefficient] : terms_) {
+  for_each_term([&](const Monomial& monomial, int64_t coefficient) {
     const int64_t magnitude = coefficient < 0 ? -coefficient : coefficient;
     if (text.empty()) {
       text = coefficient < 0 ? "-" : "";
@@ -213,8 +221,8 @@ std::string Dim::text(const std::function<std::string(int, int)>& symbol) const 
     } else {
       text += magnitude == 1 ? factors : fmt::format("{} * {}", magnitude, factors);
     }
-  }
-  return text.empty() ? "0" : text;
+  });
+  return text;
 }
 
 std::string Dim::text() const {

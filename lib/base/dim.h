@@ -30,11 +30,11 @@ class DimVisitor {
 class Dim {
  public:
   Dim() : Dim(0) {}
-  Dim(int64_t value);  // NOLINT: numbers are Dims
+  Dim(int64_t value) : number_(value) {}  // NOLINT: numbers are Dims
   // Returns the size of dimension `axis` of the model's input number `input`, which is at least 1.
   static Dim of_input(int input, int axis);
 
-  bool is_fixed() const;
+  bool is_fixed() const { return terms_.empty(); }
   // Returns the number of a fixed Dim.
   int64_t value() const;
   std::optional<int64_t> fixed_value() const;
@@ -44,9 +44,9 @@ class Dim {
   friend Dim operator+(Dim a, const Dim& b) { return a += b; }
   friend Dim operator*(Dim a, const Dim& b) { return a *= b; }
   friend Dim operator-(const Dim& a, const Dim& b);
-  friend bool operator==(const Dim& a, const Dim& b) { return a.key() == b.key(); }
+  friend bool operator==(const Dim& a, const Dim& b);
   friend bool operator!=(const Dim& a, const Dim& b) { return !(a == b); }
-  friend bool operator<(const Dim& a, const Dim& b) { return a.key() < b.key(); }
+  friend bool operator<(const Dim& a, const Dim& b) { return a.text() < b.text(); }
 
   // Returns floor(this / divisor) for divisor > 0.
   Dim floor_div(int64_t divisor) const;
@@ -70,7 +70,7 @@ class Dim {
     std::shared_ptr<const Dim> numerator;
     int64_t divisor = 1;
   };
-  // Product of atoms, sorted by their text; empty for the constant term.
+  // Product of atoms, sorted by their text. It has at least one.
   using Monomial = std::vector<Atom>;
   struct MonomialLess {
     bool operator()(const Monomial& a, const Monomial& b) const;
@@ -80,10 +80,13 @@ class Dim {
   static size_t visit_term(const Monomial& monomial, int64_t coefficient, DimVisitor& visitor);
   static std::string atom_text(const Atom& atom, const std::function<std::string(int, int)>& symbol);
   static std::string monomial_key(const Monomial& monomial);
+  // Calls visit(monomial, coefficient) for each term, and at the end with an empty monomial for a number that isn't 0.
+  template <typename Visit>
+  void for_each_term(const Visit& visit) const;
   void add_term(const Monomial& monomial, int64_t coefficient);
-  std::string key() const { return text(); }
 
-  std::map<Monomial, int64_t, MonomialLess> terms_;  // no zero coefficients
+  int64_t number_ = 0;
+  std::map<Monomial, int64_t, MonomialLess> terms_;  // those beside the number; no zero coefficients
 };
 
 using Dims = std::vector<Dim>;

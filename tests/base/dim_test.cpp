@@ -74,6 +74,18 @@ TEST_CASE("Dim: order is strict and total on unequal expressions") {
   CHECK((kH < kW) != (kW < kH));
 }
 
+TEST_CASE("Dim: a number and an expression differ, and a number that comes of expressions is one") {
+  CHECK(kH != Dim(7));
+  CHECK(Dim(7) != kH);
+  CHECK((kH + 7 - kH).is_fixed());
+  CHECK(kH + 7 - kH == Dim(7));
+  CHECK((kH * 0).value() == 0);
+  CHECK_FALSE(Dim(8).exact_div(Dim(0)).has_value());
+  CHECK(Dim(8).exact_div(Dim(2)) == Dim(4));
+  CHECK_FALSE(Dim(8).exact_div(kH).has_value());
+  CHECK((kH * 6).exact_div(Dim(3)) == kH * 2);
+}
+
 TEST_CASE("Dim: floor_div by zero or less is refused") {
   CHECK_THROWS_WITH(kH.floor_div(0), "a stride or step of 0 found, 1 or more needed");
   CHECK_THROWS_WITH(kH.floor_div(-2), "a stride or step of -2 found, 1 or more needed");
