@@ -307,7 +307,7 @@ class Kinds(BoundTest):
                              ("steps=1.5", '"1.5" is not a whole number or None'),
                              ("flag=1", '"1" is not true or false'),
                              ("x=None", 'size "None" is neither'),
-                             ("y=None", 'size "None" is neither'),
+                             ("y=None", "forward has no argument y; it takes x, scale"),
                              ("x=abc", 'size "abc" is neither'),
                              ("x=1x3", 'size "1x3" is neither'),
                              ("scale=", '"" is not a number')):

@@ -181,6 +181,16 @@ void take_stated(LoadedModel& loaded, const c10::FunctionSchema& forward, Conver
   if (!stated.numbers.empty()) loaded.bound = bound_values(forward, options.bound);
 }
 
+// A text that is no sizes may be a value for an argument that forward doesn't have.
+[[noreturn]] void refuse_text(const InputSpec& spec, const c10::FunctionSchema& forward) {
+  const std::string argument = spec.name.substr(0, spec.name.find_first_of(".["));
+  if (argument.empty() || forward.argumentIndexWithName(argument)) throw ConvertError(ExitCode::kUsage, spec.problem);
+  std::vector<std::string> names;
+  for (size_t i = 1; i < forward.arguments().size(); ++i) names.push_back(forward.arguments()[i].name());
+  throw ConvertError(ExitCode::kUsage, fmt::format("--input {}={}: forward has no argument {}; it takes {}", spec.name,
+                                                   spec.text, argument, fmt::join(names, ", ")));
+}
+
 }  // namespace
 
 ConvertOptions bind_arguments(LoadedModel& loaded, const ConvertOptions& options) {
@@ -194,7 +204,7 @@ ConvertOptions bind_arguments(LoadedModel& loaded, const ConvertOptions& options
     if (value && is_bound(value->type, spec.text)) {
       result.bound.push_back({spec.name, spec.text});
     } else if (!spec.problem.empty()) {
-      throw ConvertError(ExitCode::kUsage, spec.problem);
+      refuse_text(spec, forward);
     } else {
       result.inputs.push_back(spec);
     }
