@@ -10,11 +10,10 @@ import jsonschema
 import torch
 from torch import nn
 
-from cli import HOST, PROGRAM, ROOT, CliTest, environment, run
+from cli import HOST, ROOT, CliTest, environment, run
 from mobile_models import seeded
 
-BUILD = pathlib.Path(PROGRAM).resolve().parents[1]
-BINDING = BUILD / "lib" / "libnnapi_shim_torch.so"
+HERE = pathlib.Path(__file__).resolve().parent
 SIZE = "1,3,32,32"
 
 
@@ -42,19 +41,22 @@ class Sum(nn.Module):
         return torch.relu(x + y)
 
 
-RUN = """
-import json, sys, torch
-binding, path, folder, options = sys.argv[1:5]
-torch.ops.load_library(binding)
-module = torch.jit.load(path)
-module.nnapi_configure(json.loads(options))
-results = []
-for name in sys.argv[5:]:
-    given = torch.load(folder + "/" + name)
-    results.append(module(*given) if isinstance(given, tuple) else module(given))
-torch.save(results, folder + "/results.pt")
-print(json.dumps(module.nnapi_state()))
-"""
+def run_app(folder, path, names, level=None, profile=None, options=None, has_nnapi=True):
+    """Gives the results and the state, in a process of its own, on an NNAPI of that level."""
+    library = HOST / ("." if level is None or level > 4 else f"level{level}") / "libneuralnetworks.so"
+    extra = {"OMP_NUM_THREADS": "1"}
+    if profile is not None:
+        extra["NNAPI_HOST_PROFILE"] = str(profile)
+    if level is not None:
+        extra["NNAPI_HOST_FEATURE_LEVEL"] = str(level)
+    server = [HERE / "servers.py", "run"] if has_nnapi else []  # whose LD_LIBRARY_PATH leads to the host's NNAPI
+    command = [sys.executable, *server, HERE / "run_package.py", path, folder, json.dumps(options or {}),
+               library if has_nnapi else "", *names]
+    done = subprocess.run(list(map(str, command)), env=environment(extra), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          timeout=300)
+    if done.returncode != 0:
+        raise AssertionError(done.stderr.decode())
+    return torch.load(folder / "results.pt"), json.loads(done.stdout.decode().splitlines()[-1])
 
 
 class Package(CliTest):
@@ -76,22 +78,10 @@ class Package(CliTest):
     def calibrated(self, package, *options, name="out.pt"):
         return self.packed(package, "--calibrate", self.folder / "data.pt", *options, name=name)
 
-    def run_app(self, path, tensors, level=None, profile=None, options=None, has_nnapi=True):
-        """Gives the results and the state, in a process of its own, on an NNAPI of that level."""
+    def run_app(self, path, tensors, **options):
         for i, tensor in enumerate(tensors):
             torch.save(tensor, self.folder / f"x{i}.pt")
-        extra = {"OMP_NUM_THREADS": "1"}
-        if has_nnapi:
-            extra["LD_LIBRARY_PATH"] = str(HOST if level is None or level > 4 else HOST / f"level{level}")
-        if profile is not None:
-            extra["NNAPI_HOST_PROFILE"] = str(profile)
-        if level is not None:
-            extra["NNAPI_HOST_FEATURE_LEVEL"] = str(level)
-        names = [f"x{i}.pt" for i in range(len(tensors))]
-        command = [sys.executable, "-c", RUN, BINDING, path, self.folder, json.dumps(options or {}), *names]
-        done = subprocess.run(command, env=environment(extra), stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=200)
-        self.assertEqual(0, done.returncode, done.stderr.decode())
-        return torch.load(self.folder / "results.pt"), json.loads(done.stdout.decode().splitlines()[-1])
+        return run_app(self.folder, path, [f"x{i}.pt" for i in range(len(tensors))], **options)
 
     def check(self, found, tensor, tolerance):
         expected = self.module(tensor)
@@ -105,7 +95,7 @@ class Package(CliTest):
         x = self.data[:1]
         for level, text, tolerance in ((1, "model 3 of 3 (level=1)", 1e-4), (3, "model 3 of 3 (level=1)", 1e-4),
                                        (8, "model 1 of 3 (level=4,quant=nnapi,per-channel)", 0.1)):
-            (found,), state = self.run_app(path, [x], level)
+            (found,), state = self.run_app(path, [x], level=level)
             self.assertTrue(state.startswith("nnapi, " + text), (level, state))
             self.check(found, x, tolerance)
 
@@ -152,7 +142,7 @@ class Package(CliTest):
         torch.manual_seed(7)
         small, large = self.data[:1], torch.randn(1, 3, 48, 48)
         for level in (1, 2, 3, 8):
-            (first, second), state = self.run_app(path, [large, small], level)
+            (first, second), state = self.run_app(path, [large, small], level=level)
             self.check(first, large, 1e-4)
             self.check(second, small, 0.1)
             self.assertGreater((second - self.module(small)).abs().max().item(), 1e-4)  # it was the integers' model

@@ -2,13 +2,12 @@
 
 import json
 import subprocess
-import sys
 import unittest
 
 import torch
 
-from cli import HOST, ROOT, CliTest, environment
-from package_test import BINDING, RUN
+from cli import ROOT, CliTest
+from package_test import run_app
 
 SHAPE = "1,3,64,64"
 # The DSP takes only padding that equals SAME: so do MobileNetV2's convolutions of stride 2 at sizes of 32 n + 1.
@@ -32,14 +31,6 @@ class MobileNet(CliTest):
         subprocess.run(["/usr/bin/python3", *command], check=True, stdout=subprocess.DEVNULL)
         return self.folder / "mobilenet_v2_float.pt"
 
-    def run_app(self, package, variables, options=None):
-        """Gives the result and the state."""
-        command = [sys.executable, "-c", RUN, BINDING, package, self.folder, json.dumps(options or {}), "x.pt"]
-        done = subprocess.run(command, env=environment({"OMP_NUM_THREADS": "1", **variables}), stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, timeout=300)
-        self.assertEqual(0, done.returncode, done.stderr.decode())
-        return torch.load(self.folder / "results.pt")[0], json.loads(done.stdout.decode().splitlines()[-1])
-
     def test_each_shipped_profile(self):
         model = self.original()
         package = self.converted(model, "package.pt", "--calibrate", "random:8", "--package",
@@ -53,8 +44,7 @@ class MobileNet(CliTest):
         self.assertEqual(set(BY_PROFILE), {path.stem for path in profiles})
         for path in profiles:
             device = json.loads(path.read_text())["device"]["name"]
-            found, state = self.run_app(package, {"LD_LIBRARY_PATH": str(HOST), "NNAPI_HOST_PROFILE": str(path)},
-                                        {"device": device})
+            (found,), state = run_app(self.folder, package, ["x.pt"], profile=path, options={"device": device})
             self.assertTrue(state.startswith("nnapi, " + BY_PROFILE[path.stem]), (path.stem, state))
             self.assertLess((found - expected).abs().max().item(), 0.5 * span)
 
@@ -71,10 +61,8 @@ class MobileNet(CliTest):
         expected = torch.jit.load(str(model))(x)
         span = (expected.max() - expected.min()).item()
         # What the float model has at level 3 runs at level 1, too.
-        for level, folder, text in ((1, "level1", "model 2 of 3"), (2, "level2", "model 2 of 3"),
-                                    (8, ".", "model 1 of 3")):
-            found, state = self.run_app(package, {"LD_LIBRARY_PATH": str(HOST / folder),
-                                                  "NNAPI_HOST_FEATURE_LEVEL": str(level)})
+        for level, text in ((1, "model 2 of 3"), (2, "model 2 of 3"), (8, "model 1 of 3")):
+            (found,), state = run_app(self.folder, package, ["x.pt"], level=level)
             self.assertTrue(state.startswith("nnapi, " + text), (level, state))
             self.assertLess((found - expected).abs().max().item(), (1e-4 if level < 3 else 0.5) * span)
 
