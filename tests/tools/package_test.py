@@ -15,6 +15,7 @@ from mobile_models import seeded
 
 HERE = pathlib.Path(__file__).resolve().parent
 SIZE = "1,3,32,32"
+UNREFINED = ("--without", "refine-ranges")
 
 
 class Small(nn.Module):
@@ -52,8 +53,7 @@ def run_app(folder, path, names, level=None, profile=None, options=None, has_nna
     server = [HERE / "servers.py", "run"] if has_nnapi else []  # whose LD_LIBRARY_PATH leads to the host's NNAPI
     command = [sys.executable, *server, HERE / "run_package.py", path, folder, json.dumps(options or {}),
                library if has_nnapi else "", *names]
-    done = subprocess.run(list(map(str, command)), env=environment(extra), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          timeout=300)
+    done = subprocess.run(list(map(str, command)), env=environment(extra), capture_output=True, timeout=300)
     if done.returncode != 0:
         raise AssertionError(done.stderr.decode())
     return torch.load(folder / "results.pt"), json.loads(done.stdout.decode().splitlines()[-1])
@@ -75,8 +75,10 @@ class Package(CliTest):
         self.succeed(self.model, "--nhwc", "--runtime", "shim", "--input", size, *more, *options, "-o", path)
         return path
 
-    def calibrated(self, package, *options, name="out.pt"):
-        return self.packed(package, "--calibrate", self.folder / "data.pt", *options, name=name)
+    def calibrated(self, package, *options, name="out.pt", refined=False):
+        """The refinement of ranges, which takes most of the time, is apart from packages but for one test."""
+        quick = () if refined else UNREFINED
+        return self.packed(package, "--calibrate", self.folder / "data.pt", *quick, *options, name=name)
 
     def run_app(self, path, tensors, **options):
         for i, tensor in enumerate(tensors):
@@ -91,7 +93,7 @@ class Package(CliTest):
 
     def test_each_level_gets_its_model(self):
         # HARD_SWISH is of level 4; before, a formula takes its place.
-        path = self.calibrated("level=4,quant=nnapi,per-channel; level=4; level=1", "--verify")
+        path = self.calibrated("level=4,quant=nnapi,per-channel; level=4; level=1", "--verify", refined=True)
         x = self.data[:1]
         for level, text, tolerance in ((1, "model 3 of 3 (level=1)", 1e-4), (3, "model 3 of 3 (level=1)", 1e-4),
                                        (8, "model 1 of 3 (level=4,quant=nnapi,per-channel)", 0.1)):
@@ -332,7 +334,7 @@ class Package(CliTest):
                      needed=["--calibration"])
         self.refused(1, "quant=nnapi", needed=["model 1 (quant=nnapi)", "--calibrate"])
         # What level 1 lacks changes the ranges; no model has floats.
-        self.refused(1, "level=1,quant=full; quant=full", "--calibrate", self.folder / "data.pt",
+        self.refused(1, "level=1,quant=full; quant=full", "--calibrate", self.folder / "data.pt", *UNREFINED,
                      needed=["model 2 (quant=full)", "same", "add a float model"])
 
     def test_half_precision_of_one_model(self):
