@@ -64,8 +64,10 @@ def up_to_date(recipe, out_dir: pathlib.Path) -> bool:
 
 def write_all(stale, out_dir: pathlib.Path) -> None:
     """Runs in a thread of its own: a trace records the whole Python stack, so it lacks this script's absolute path."""
+    import torch
     from models import common
 
+    torch.set_num_threads(1)  # OMP_NUM_THREADS leaves QNNPACK its threads, which wait in busy loops
     with concurrent.futures.ThreadPoolExecutor(max_workers=1) as pool:
         for recipe in stale:
             pool.submit(common.write, recipe, out_dir).result()
