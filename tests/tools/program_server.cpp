@@ -153,7 +153,7 @@ int main(int argc, char** argv) {
   const char* path = std::getenv("NNAPI_CONVERT_SERVER");
   const char* owner = std::getenv("NNAPI_CONVERT_SERVER_FOR");
   if (path == nullptr || owner == nullptr) nnapi_convert::run_program(argc, argv);
-  nnapi_convert::engine();  // loads LibTorch
+  nnapi_convert::engine().use_one_thread();  // others of QNNPACK wait in busy loops
   Request request = serve(path, static_cast<pid_t>(std::atoi(owner)));
   ::environ = request.words.data() + request.argument_count + 1;
   nnapi_convert::run_program(request.argument_count, request.words.data());

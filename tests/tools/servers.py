@@ -156,6 +156,7 @@ def serve(owner: int) -> None:
     """Forks for each run, until the owner ends."""
     for name in ("torch", "numpy", "jsonschema", "json", "unittest", "zipfile"):
         __import__(name)
+    sys.modules["torch"].set_num_threads(1)  # others of QNNPACK wait in busy loops
     path = path_of("python")
     path.unlink(missing_ok=True)
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
