@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import unittest
@@ -161,6 +162,13 @@ class EmbeddedShim(CliTest):
 
 
 class EmittedShimBuilds(CliTest, StockTorchTest):
+    def compiler_cache(self):
+        """Returns options of CMake with which the same sources in another folder are compiled once, if ccache is there."""
+        if not shutil.which("ccache"):
+            return []
+        launcher = ["cmake", "-E", "env", f"CCACHE_BASEDIR={self.folder}", "CCACHE_NOHASHDIR=1", "ccache"]
+        return [f"-DCMAKE_{language}_COMPILER_LAUNCHER={';'.join(launcher)}" for language in ("C", "CXX")]
+
     def command(self, *arguments, env=None):
         done = subprocess.run([str(argument) for argument in arguments], capture_output=True, text=True,
                               env=environment(env))
@@ -181,7 +189,7 @@ class EmittedShimBuilds(CliTest, StockTorchTest):
         self.command("cmake", "-S", pathlib.Path(__file__).parent / "emitted_app", "-B", build, "-G", "Ninja",
                      f"-DSHIM_SOURCES={self.folder / 'shim'}", "-DNNAPI_SHIM_TORCH=ON", "-DNNAPI_SHIM_TOOLS=ON",
                      "-DNNAPI_SHIM_JAVA=ON", "-DCMAKE_BUILD_TYPE=Release",
-                     "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror")
+                     "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror", *self.compiler_cache())
         self.command("cmake", "--build", build, "--parallel", "2")
         picture = images(1, 3, 16, 16)
         expected = call(load(self.fixture("residual.pt")), picture)
