@@ -135,15 +135,20 @@ class PartSamples {
 
   BufferSample make_finite(const RunPhysical& run, uint32_t number, const InputTuple* real, size_t budget) {
     // A logarithm or a root may want positive numbers, and a mask flags.
-    const MadeNumbers tries[] = {{false, false}, {true, false}, {false, true}};
-    for (const MadeNumbers& numbers : tries) {
+    std::vector<MadeNumbers> tries = {{false, false}, {true, false}};
+    const std::vector<InterfaceInput>& inputs = part_.interface.inputs;
+    const bool has_integers = std::any_of(inputs.begin(), inputs.end(), [](const InterfaceInput& input) {
+      return c10::isIntegralType(input.type.dtype, false);
+    });
+    if (has_integers) tries.insert(tries.end(), {{false, true}, {true, true}});
+    for (size_t i = 0; i + 1 < tries.size(); ++i) {
       try {
-        return make_one(run, number, real, budget, numbers);
+        return make_one(run, number, real, budget, tries[i]);
       } catch (const NoSample&) {
         if (real != nullptr) throw;
       }
     }
-    return make_one(run, number, real, budget, {true, true});
+    return make_one(run, number, real, budget, tries.back());
   }
 
   // Results that quantised numbers stand for have tolerances in steps.
