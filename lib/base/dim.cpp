@@ -82,8 +82,8 @@ bool operator==(const Dim& a, const Dim& b) {
 }
 
 Dim& Dim::operator+=(const Dim& other) {
-  const Dim added = other;  // it may be this
-  added.for_each_term([&](const Monomial& monomial, int64_t coefficient) { add_term(monomial, coefficient); });
+  if (&other == this) return *this *= Dim(2);
+  other.for_each_term([&](const Monomial& monomial, int64_t coefficient) { add_term(monomial, coefficient); });
   return *this;
 }
 

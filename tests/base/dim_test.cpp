@@ -38,6 +38,9 @@ TEST_CASE("Dim: sizes of inputs are not numbers") {
   CHECK(kH != Dim::of_input(1, 2));
   CHECK((kH - kH).is_fixed());
   CHECK((kH * 0).value() == 0);
+  Dim twice = kH + 3;
+  twice += twice;
+  CHECK(twice == kH * 2 + 6);
 }
 
 TEST_CASE("Dim: equal sizes written differently are equal") {
