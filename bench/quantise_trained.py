@@ -1,8 +1,10 @@
 #!/usr/bin/python3
 """Measures the quality of --calibrate on networks with trained weights, beside torch.ao on the same pictures: how far
 the results are from the float network's, and the accuracy of classifiers. Two halves of the pictures take turns: a model
-that is calibrated by the one is judged by the other. Needs a folder with the networks' files (NETWORKS below) and
-pictures/NNN.jpg, NNN being the class of ImageNet; the release build, and Debian's PyTorch and torchvision."""
+that is calibrated by the one is judged by the other. Where bench/quantise_onnxruntime.py left its results, they are in
+the table, too; a row of another way to quantise ends with McNemar's p (bench/quantise.py). Needs a folder with the
+networks' files (NETWORKS below) and pictures/NNN.jpg, NNN being the class of ImageNet; the release build, and Debian's
+PyTorch and torchvision."""
 
 import argparse
 import lzma
@@ -15,7 +17,8 @@ import torch
 from PIL import Image
 from torchvision import transforms
 
-from quantise import MOST_LOST, OURS, RELEASE, ROOT, SHIM, STOCK, TORCH_AO, Model, Source, convert, end, load_runtimes
+from quantise import (BEST, OURS, RELEASE, ROOT, SHIM, STOCK, TORCH_AO, Model, Source, chances, convert, end, is_behind,
+                      load_runtimes, of_onnxruntime, pairs)
 
 FOLDER = ROOT / "build" / "bench" / "quantise_trained"
 FOLDS = 2
@@ -40,9 +43,9 @@ NETWORKS = {
 
 
 class Row(NamedTuple):
-    """Of one way to quantise, over all pictures."""
-    accuracy: float   # per cent; 0 for networks that give no classes
-    agreement: float  # per cent of pictures with float's top-1; the same
+    """Of one way to quantise, over all pictures. Of networks that give no classes, the tensors are empty."""
+    right: torch.Tensor     # bool[pictures]: the right class
+    as_float: torch.Tensor  # bool[pictures]: float's class
     distances: List[float]  # RMS, per cent of the RMS of what float gives, one for each result
 
 
@@ -85,29 +88,43 @@ def torch_ao(path: pathlib.Path, engine: str, calibration: torch.Tensor) -> torc
 def row_of(expected: List[torch.Tensor], found: List[torch.Tensor], labels: torch.Tensor, network: Network) -> Row:
     distances = [100 * ((b - a).square().mean() / a.square().mean()).sqrt().item() for a, b in zip(expected, found)]
     if not network.classes:
-        return Row(0, 0, distances)
+        return Row(torch.empty(0).bool(), torch.empty(0).bool(), distances)
     top = found[0].argmax(1)
-    shares = [100 * top.eq(other).double().mean().item() for other in (labels, expected[0].argmax(1))]
-    return Row(shares[0], shares[1], distances)
+    return Row(top == labels, top == expected[0].argmax(1), distances)
 
 
-def show(way: str, row: Row, network: Network) -> None:
-    classes = f" accuracy {row.accuracy:5.1f} %, as float {row.agreement:5.1f} %" if network.classes else ""
-    distances = ", ".join(f"{name} {share:.2f} %" for name, share in zip(network.results, row.distances))
-    print(f"  {way:30}{classes} RMS: {distances}", flush=True)
+def share(found: torch.Tensor) -> str:
+    return f"{100 * found.double().mean().item():.1f} %"
+
+
+def show(rows: Dict[str, Row], network: Network) -> None:
+    right = {way: row.right for way, row in rows.items()}
+    for way, row in rows.items():
+        classes = f" accuracy {share(row.right)}, as float {share(row.as_float)}" if network.classes else ""
+        distances = ", ".join(f"{name} {rms:.3f} %" for name, rms in zip(network.results, row.distances))
+        print(f"  {way:41}{classes} RMS: {distances}{chances(right, way) if network.classes else ''}", flush=True)
 
 
 def problems_of(rows: Dict[str, Row], network: Network) -> List[str]:
     problems = []
-    for weights, most in MOST_LOST.items():
-        ours, other = rows[f"{weights}: {OURS}"], rows[f"{weights}: torch.ao"]
-        for name, found, theirs in zip(network.results, ours.distances, other.distances):
-            if found > theirs:
-                problems.append(f"{weights}: RMS distance of {name} {found:.3f} %, torch.ao's {theirs:.3f} %")
-        # One of a hundred pictures is more than the points allowed, so that losing no more than torch.ao is enough.
-        if ours.accuracy < min(rows["float"].accuracy - most, other.accuracy):
-            problems.append(f"{weights}: accuracy {ours.accuracy} %, torch.ao {other.accuracy} %")
+    for way, other in pairs(list(rows)):
+        ours, theirs = rows[way], rows[other]
+        for name, found, least in zip(network.results, ours.distances, theirs.distances):
+            if found > least:
+                problems.append(f"{other} has RMS distance {least:.3f} % of {name}, {way} {found:.3f} %")
+        # One of a hundred pictures is more than the points that may be lost, so that only other tools are a measure.
+        if is_behind(ours.right, theirs.right):
+            problems.append(f"{other} has accuracy {share(theirs.right)}, {way} {share(ours.right)}")
     return problems
+
+
+def export(path: pathlib.Path, folder: pathlib.Path, calibrating: torch.Tensor, judged: torch.Tensor) -> None:
+    """Writes what bench/quantise_onnxruntime.py needs."""
+    folder.mkdir(exist_ok=True)
+    numpy.save(folder / "calibration.npy", calibrating.numpy())
+    numpy.save(folder / "judging.npy", judged.numpy())
+    torch.onnx.export(torch.jit.load(str(path)).eval(), calibrating[:1], str(folder / path.with_suffix(".onnx").name),
+                      opset_version=14)
 
 
 def measure(name: str, arguments: argparse.Namespace) -> List[str]:
@@ -121,18 +138,28 @@ def measure(name: str, arguments: argparse.Namespace) -> List[str]:
     for fold in range(FOLDS):
         judged = torch.arange(fold, len(paths), FOLDS)
         calibrating = pictures[[i for i in range(len(paths)) if i % FOLDS != fold]]
+        elsewhere = FOLDER / f"{name}_{fold}"
+        if arguments.export:
+            export(path, elsewhere, calibrating, pictures[judged])
+            continue
         numpy.save(source.calibration, calibrating.numpy())
+        ways: Dict[str, List[torch.Tensor]] = {}
         for weights in (SHIM, STOCK):
-            ways = {OURS: convert(source, weights, arguments.option, arguments.converter),
-                    "torch.ao": torch_ao(path, TORCH_AO[weights], calibrating)}
-            for way, model in ways.items():
-                results = found.setdefault(f"{weights}: {way}", [torch.empty_like(each) for each in expected])
-                for whole, part in zip(results, results_of(model, pictures[judged])):
-                    whole[judged] = part
+            for way, options in ((OURS, []), (BEST, ["--effort=best"]))[:2 if arguments.best else 1]:
+                model = convert(source, weights, arguments.option + options, arguments.converter)
+                ways[f"{weights}: {way}"] = results_of(model, pictures[judged])
+            model = torch_ao(path, TORCH_AO[weights], calibrating)
+            ways[f"{weights}: torch.ao {TORCH_AO[weights]}"] = results_of(model, pictures[judged])
+            for method, results in of_onnxruntime(elsewhere, name, weights).items():
+                ways[f"{weights}: ONNX Runtime {method}"] = results
+        for way, parts in ways.items():
+            for whole, part in zip(found.setdefault(way, [torch.empty_like(each) for each in expected]), parts):
+                whole[judged] = part
+    if arguments.export:
+        return []
     print(f"{name} ({network.file}), {len(paths)} pictures")
     rows = {way: row_of(expected, results, labels, network) for way, results in found.items()}
-    for way, row in rows.items():
-        show(way, row, network)
+    show(rows, network)
     return [f"{name}: {problem}" for problem in problems_of(rows, network)]
 
 
@@ -141,6 +168,8 @@ def main() -> None:
     parser.add_argument("models", type=pathlib.Path, help="the folder with the networks and pictures/")
     parser.add_argument("--only", nargs="+", default=list(NETWORKS), choices=list(NETWORKS))
     parser.add_argument("--option", action="append", default=[], help="of nnapi-convert, such as --option=--effort=best")
+    parser.add_argument("--best", action="store_true", help="measure --effort best, too")
+    parser.add_argument("--export", action="store_true", help="only write what bench/quantise_onnxruntime.py needs")
     parser.add_argument("--converter", default=str(RELEASE / "bin" / "nnapi-convert"))
     parser.add_argument("--check", action="store_true", help="fail where a figure is over its limit")
     arguments = parser.parse_args()
