@@ -256,26 +256,51 @@ class Quantising {
                    options_.integer_outputs});
   }
 
-  // Tries for tensors, those with the largest changes first, the ranges that other methods give them.
+  // Tries for tensors, those with the largest changes first, the ranges that other methods give them: as many as take
+  // limited time, and all of them if they are asked for. Each way may end nearer, as a range is kept or not by those
+  // before it.
   void refine_ranges(Candidate& best) {
-    constexpr size_t kFewest = 4;  // samples
+    const std::vector<RangeTrial> trials = trials_of(best);
+    const size_t quick_runs = most_runs_of(model_, false);
+    const Refinement quick = refinement(trials, quick_runs), whole = refinement(trials, most_runs());
+    const bool are_both = quick.trials < whole.trials || quick.samples < whole.samples;
+    if (whole.trials == 0) return;
+    begin(Phase::kRefine, whole.runs(choosing_.size()) + (are_both ? quick.runs(choosing_.size()) : 0));
+    const Candidate before = best;
+    take_if_nearer(best, refined(before, trials, whole));
+    if (are_both) take_if_nearer(best, refined(before, trials, quick));
+  }
+
+  struct Refinement {
+    size_t trials, samples;  // the first ones of all
+    size_t runs(size_t choosing) const { return (trials + 1) * samples + choosing; }
+  };
+
+  static constexpr size_t kFewestRefining = 4;  // samples
+
+  Refinement refinement(const std::vector<RangeTrial>& trials, size_t runs) const {
+    const size_t count = std::min(trials.size(), runs / kFewestRefining);
+    const size_t samples = std::max(kFewestRefining, runs / std::max<size_t>(count, 1));
+    return {count, std::min(choosing_.size(), samples)};
+  }
+
+  std::vector<RangeTrial> trials_of(const Candidate& best) const {
     std::vector<Assignment> others;
     for (const RangeMethod method : all_range_methods()) {
       Candidate other = best;
       other.method = method;
       if (method != best.method) others.push_back(assigned(other, kept_));
     }
-    const size_t runs = most_runs();
-    const std::vector<RangeTrial> trials = range_trials(best.assignment, others, runs / kFewest);
-    if (trials.empty()) return;
-    const size_t count = std::min(choosing_.size(), std::max(kFewest, runs / trials.size()));
-    begin(Phase::kRefine, (trials.size() + 1) * count + choosing_.size());
-    Candidate refined = best;
-    refined.ranges = best.assignment.ranges;
-    measure(refined, count);
-    for (const RangeTrial& trial : trials) try_range(refined, trial, count);
-    measure(refined);
-    take_if_nearer(best, std::move(refined));
+    return range_trials(best.assignment, others, most_runs() / kFewestRefining);
+  }
+
+  Candidate refined(const Candidate& from, const std::vector<RangeTrial>& trials, const Refinement& how) {
+    Candidate result = from;
+    result.ranges = from.assignment.ranges;
+    measure(result, how.samples);
+    for (size_t i = 0; i < how.trials; ++i) try_range(result, trials[i], how.samples);
+    measure(result);
+    return result;
   }
 
   // Small gains on a few samples may be chance.
