@@ -33,6 +33,11 @@ int run_ops(const Arguments& command_line) {
   if (!names.empty() && format != "text") {
     throw ConvertError(ExitCode::kUsage, "--format: it is for the list of all operators; leave it out, or the names");
   }
+  for (const std::string& name : names) {
+    if (name.find("::") == std::string::npos) {
+      throw ConvertError(ExitCode::kUsage, name + ": no operator of this name; needed: one such as aten::conv2d");
+    }
+  }
   std::cout << engine().list_operations(format, names);
   return 0;
 }

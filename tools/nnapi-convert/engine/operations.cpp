@@ -104,11 +104,10 @@ std::string described(const OperatorWay& way) {
   return "";
 }
 
-// Schemas of LibTorch's operator, of all overloads or of the one in the name.
+// `name` has "::". Schemas of LibTorch's operator, of all overloads or of the one in the name.
 std::vector<c10::FunctionSchema> schemas_of(const std::string& name) {
-  const size_t dot = name.find('.', name.find("::") == std::string::npos ? 0 : name.find("::"));
+  const size_t dot = name.find('.', name.find("::"));
   std::vector<c10::FunctionSchema> schemas;
-  if (name.find("::") == std::string::npos) return schemas;
   for (const auto& known : torch::jit::getAllOperatorsFor(c10::Symbol::fromQualString(name.substr(0, dot)))) {
     const bool fits = dot == std::string::npos || known->schema().overload_name() == name.substr(dot + 1);
     if (fits) schemas.push_back(known->schema());
