@@ -62,8 +62,8 @@ void lower_comparison(OpContext& ctx) {
   }
   const at::ScalarType dtype = promoted_dtype(ctx, {"self", "other"});
   const double number = is_number(ctx, "other") ? number_value(ctx, "other") : 0;
-  const bool is_saturated =
-      std::isinf(number) && dtype == at::kFloat && !is_number(ctx, "self") && may_be_saturated(*ctx.input("self"));
+  const bool is_saturated = std::isinf(number) && dtype == at::kFloat && !is_number(ctx, "self") &&
+                            may_be_saturated(*ctx.input("self"), ctx.types());
   if (is_saturated && tells_infinite(code, number > 0)) {
     const Expression x = argument_as(ctx, "self", dtype);
     return reshape(compare_saturated(code, x, number > 0), ctx.output_type().dims).set_output();
@@ -79,7 +79,7 @@ std::vector<ValueType> isnan_type(const OpArguments& args) {
 
 void lower_isnan(OpContext& ctx) {
   const Expression x = argument(ctx, "self");
-  if (may_be_saturated(*ctx.input("self"))) {
+  if (may_be_saturated(*ctx.input("self"), ctx.types())) {
     ctx.warn(
         "NaN that arithmetic makes of infinite numbers, as inf - inf, isn't seen: on Android, NNAPI's arithmetic "
         "gives the largest float32 for an infinite number");

@@ -8,8 +8,9 @@
 namespace nnapi_convert {
 
 // True if arithmetic makes the value, so that an infinite number in it is the largest float32. False for inputs and
-// constants, and what is moved or chosen of them.
-bool may_be_saturated(const TorchValue& value);
+// constants, and what is moved or chosen of them; and for sums and products of integers, bools and finite numbers
+// alone, such as a mask times the lowest float32: they are taken not to overflow.
+bool may_be_saturated(const TorchValue& value, const TypeMap& types);
 
 // Returns the least size of a number in the argument that stands for an infinite one.
 double least_infinite(const OpArguments& args, const std::string& name);

@@ -141,13 +141,13 @@ bool tests_infinite(const torch::jit::Node& node) {
 }
 
 // The CPU sees no infinite numbers in what NNAPI's arithmetic makes.
-void warn_of_saturated(const Plan& plan, Diagnostics& diagnostics) {
+void warn_of_saturated(const Plan& plan, const TypeMap& types, Diagnostics& diagnostics) {
   const std::vector<const torch::jit::Node*> nodes = nnapi_nodes(plan);
   const std::set<const torch::jit::Node*> on_nnapi(nodes.begin(), nodes.end());
   for (const CpuNode& cpu : plan.cpu_nodes) {
     for (const torch::jit::Node* node : cpu.nodes) {
       if (!tests_infinite(*node) || on_nnapi.count(node->input(0)->node()) == 0) continue;
-      if (!may_be_saturated(*node->input(0))) continue;
+      if (!may_be_saturated(*node->input(0), types)) continue;
       diagnostics.warn(
           {"sees no infinite numbers in NNAPI's results: on Android, NNAPI's arithmetic gives the largest "
            "float32 for an infinite number",
@@ -169,7 +169,7 @@ PlannedModel split(Frontend& frontend, const ConvertOptions& options, const Segm
   planned.plan.refusal = refusal;
   warn_of_wide_integers(nnapi_nodes(planned.plan), model, typed.inferred.types, diagnostics);
   warn_of_deciding_inputs(model, typed.inferred.types, diagnostics);
-  warn_of_saturated(planned.plan, diagnostics);
+  warn_of_saturated(planned.plan, typed.inferred.types, diagnostics);
   if (!divided->samples.empty() && has_unknown_macs(planned.plan)) {
     count_macs_in_samples(frontend.reference(kept), divided->samples, planned.plan);
   }
