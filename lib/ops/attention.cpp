@@ -1,5 +1,5 @@
 // Scaled dot-product attention. Multi-head attention comes here in plain operations:
-// lib/converter/frontend/decompose.cpp.
+// lib/ops/decompose_attention.cpp.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 

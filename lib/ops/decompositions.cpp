@@ -1,7 +1,7 @@
 #include "lib/ops/decompositions.h"
 
-#include <algorithm>
 #include <string>
+#include <unordered_map>
 
 #include "lib/ops/lineage.h"
 
@@ -18,11 +18,14 @@ const Decompositions& all_decompositions() {
   return all;
 }
 
-bool decompose(torch::jit::Node* node) {
-  const std::string name = operator_name(*node);
-  const auto found = std::find_if(all_decompositions().begin(), all_decompositions().end(),
-                                  [&](const Decomposition& each) { return name == each.name; });
-  return found != all_decompositions().end() && found->replace(node);
+const Decomposition* find_decomposition(const torch::jit::Node& node) {
+  static const std::unordered_map<std::string, const Decomposition*> by_name = [] {
+    std::unordered_map<std::string, const Decomposition*> found;
+    for (const Decomposition& each : all_decompositions()) found.emplace(each.name, &each);
+    return found;
+  }();
+  const auto found = by_name.find(operator_name(node));
+  return found == by_name.end() ? nullptr : found->second;
 }
 
 }  // namespace nnapi_convert

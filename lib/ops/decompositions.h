@@ -23,7 +23,7 @@ Decompositions row_decompositions();        // decompose_rows.cpp
 // All families.
 const Decompositions& all_decompositions();
 
-// Replaces and destroys the node; false if it stays.
-bool decompose(torch::jit::Node* node);
+// Returns the decomposition of the node's operator; null if there is none.
+const Decomposition* find_decomposition(const torch::jit::Node& node);
 
 }  // namespace nnapi_convert

@@ -2,11 +2,12 @@
 
 #include <torch/csrc/jit/ir/constants.h>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <set>
 #include <string>
+#include <unordered_set>
+#include <vector>
 
 namespace nnapi_convert {
 namespace {
@@ -40,30 +41,65 @@ bool is_finite(const c10::IValue& constant) {
   return !tensor.defined() || tensor.is_quantized() || tensor.isfinite().all().item<bool>();
 }
 
+// The values that a value may come of, each once: one may be read many times.
+class Origins {
+ public:
+  explicit Origins(const TorchValue& value) { add(value); }
+
+  void add(const TorchValue& value) {
+    if (seen_.insert(&value).second) open_.push_back(&value);
+  }
+  // Returns null where all were returned.
+  const TorchValue* next() {
+    if (open_.empty()) return nullptr;
+    const TorchValue* value = open_.back();
+    open_.pop_back();
+    return value;
+  }
+
+ private:
+  std::unordered_set<const TorchValue*> seen_;
+  std::vector<const TorchValue*> open_;
+};
+
 // True for integers and bools, finite constants, and sums and products of these.
 bool is_of_finite_numbers(const TorchValue& value, const TypeMap& types) {
   static const std::set<std::string> arithmetic = {"aten::add", "aten::mul", "aten::rsub", "aten::sub"};
-  const TensorType* type = tensor_type_of(&value, types);
-  if (type != nullptr && c10::isIntegralType(type->dtype, true)) return true;
-  if (const auto constant = torch::jit::toIValue(&value)) return is_finite(*constant);
-  const TorchNode& node = *value.node();
-  if (!keeps_numbers(node) && arithmetic.count(node.kind().toQualString()) == 0) return false;
-  const auto inputs = node.inputs();
-  return std::all_of(inputs.begin(), inputs.end(),
-                     [&](const TorchValue* input) { return is_of_finite_numbers(*input, types); });
+  Origins origins(value);
+  while (const TorchValue* origin = origins.next()) {
+    const TensorType* type = tensor_type_of(origin, types);
+    if (type != nullptr && c10::isIntegralType(type->dtype, true)) continue;
+    if (const auto constant = torch::jit::toIValue(origin)) {
+      if (!is_finite(*constant)) return false;
+      continue;
+    }
+    const TorchNode& node = *origin->node();
+    if (!keeps_numbers(node) && arithmetic.count(node.kind().toQualString()) == 0) return false;
+    for (const TorchValue* input : node.inputs()) origins.add(*input);
+  }
+  return true;
+}
+
+bool has_tensors(const TorchValue& value) {
+  return value.type()->kind() == c10::TypeKind::TensorType || value.type()->kind() == c10::TypeKind::ListType;
 }
 
 }  // namespace
 
 bool may_be_saturated(const TorchValue& value, const TypeMap& types) {
-  const TorchNode& node = *value.node();
-  if (comes_from_outside(node)) return false;
-  if (!keeps_numbers(node)) return !is_of_finite_numbers(value, types);
-  const auto inputs = node.inputs();
-  return std::any_of(inputs.begin(), inputs.end(), [&](const TorchValue* input) {
-    return (input->type()->kind() == c10::TypeKind::TensorType || input->type()->kind() == c10::TypeKind::ListType) &&
-           may_be_saturated(*input, types);
-  });
+  Origins origins(value);
+  while (const TorchValue* origin = origins.next()) {
+    const TorchNode& node = *origin->node();
+    if (comes_from_outside(node)) continue;
+    if (!keeps_numbers(node)) {
+      if (!is_of_finite_numbers(*origin, types)) return true;
+      continue;
+    }
+    for (const TorchValue* input : node.inputs()) {
+      if (has_tensors(*input)) origins.add(*input);
+    }
+  }
+  return false;
 }
 
 double least_infinite(const OpArguments& args, const std::string& name) {

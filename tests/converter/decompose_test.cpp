@@ -31,7 +31,9 @@ torch::jit::Module module_of(const Sizes& weights, const std::string& source) {
 
 void decompose(torch::jit::Graph& graph) {
   const std::vector<torch::jit::Node*> nodes(graph.nodes().begin(), graph.nodes().end());
-  for (torch::jit::Node* node : nodes) nnapi_convert::decompose(node);
+  for (torch::jit::Node* node : nodes) {
+    if (const Decomposition* decomposition = find_decomposition(*node)) decomposition->replace(node);
+  }
 }
 
 // The graph without the operation, and the largest difference of the results, over their range.

@@ -147,11 +147,14 @@ static bool stays_whole(const Node& node, const InferOptions& options) {
 Rewritten expand_operator(Node* node, Rewriting& rewriting) {
   if (is_structural(*node) || stays_whole(*node, rewriting.options)) return Rewritten::kNothing;
   const TypeMap& types = rewriting.types;
-  const Lineage lineage = lineage_of(*node);
-  Node *before = node->prev(), *after = node->next();
-  if (keeping_outputs(rewriting.model, [node](const auto&) { return decompose(node); })) {
-    set_lineage(before->next(), after, lineage);
-    return Rewritten::kReplaced;
+  Node* const before = node->prev();
+  if (const Decomposition* decomposition = find_decomposition(*node)) {
+    const Lineage lineage = lineage_of(*node);
+    const Node* after = node->next();
+    if (keeping_outputs(rewriting.model, [&](const auto&) { return decomposition->replace(node); })) {
+      set_lineage(before->next(), after, lineage);
+      return Rewritten::kReplaced;
+    }
   }
   const bool is_of_itself = is_made_of_itself(*node);
   const bool has_formula = !is_of_itself && find_formula(*node, types) != nullptr;
@@ -165,7 +168,7 @@ Rewritten expand_operator(Node* node, Rewriting& rewriting) {
     values = known_elements(*node, types);
   }
   if (values.empty()) values = expand_composite(*node, types);
-  set_lineage(before->next(), node, lineage);
+  set_lineage(before->next(), node, lineage_of(*node));
   return replace_by(rewriting.model, node, values);
 }
 
