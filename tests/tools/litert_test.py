@@ -161,6 +161,14 @@ class InLitert(LitertTest):
         self.assertEqual(result.code, 0, result)
         self.assertIn("passed", result.stdout)
 
+    def test_a_quantised_file_alone_is_right(self):
+        """It takes the operations of the highest level, and a scale for each channel."""
+        for mode in ("core", "full"):
+            made = run(self.fixture("quant_quint8_bundled.pt"), "--nhwc", "--quant", mode, "--litert", "out.tflite", "--verify",
+                       cwd=self.folder)
+            self.assertEqual(made.code, 0, made)
+            self.assertIn("passed", made.stdout)
+
     def test_a_conversion_verifies_its_litert_file(self):
         model = self.small()
         both = self.convert(model, "-o", "out.pt", "--litert", "out.tflite", "--verify")

@@ -134,9 +134,8 @@ std::string ways_text(const std::string& name) {
   for (const OperatorWay& way : ways_of(name)) lines.emplace_back(way.name, described(way));
   for (const c10::FunctionSchema& schema : schemas_of(name)) {
     const std::string full = c10::toString(schema.operator_name());
-    const bool is_listed = std::any_of(lines.begin(), lines.end(), [&](const auto& line) {
-      return line.first == full || line.first == schema.name();
-    });
+    const bool is_listed =
+        std::any_of(lines.begin(), lines.end(), [&](const auto& line) { return line.first == full; });
     const bool is_other_form = full.size() > 4 && full.compare(full.size() - 4, 4, "_out") == 0;
     const bool writes_out = schema.overload_name() == "out" || is_other_form;
     if (!is_listed && !writes_out) lines.emplace_back(full, without_ways(schema));
