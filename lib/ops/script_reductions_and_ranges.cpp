@@ -78,55 +78,19 @@ def var(self: Tensor, dim: Optional[List[int]], correction: Optional[number], ke
 
 constexpr const char* kStd = R"(
 def std(self: Tensor, dim: Optional[List[int]], correction: Optional[number], keepdim: bool) -> Tensor:
-  count = 1
-  if dim is None or len(dim) == 0:
-    count = self.numel()
-  else:
-    for d in dim:
-      count = count * self.size(d)
-  free = float(count) - 1.
-  if correction is not None:
-    free = float(count) - float(correction)
-  factor = float("inf")
-  if free > 0.:
-    factor = float(count) / free
-  return torch.sqrt(torch.var(self, dim, False, keepdim) * factor)
+  return torch.sqrt(torch.var(self, dim, correction=correction, keepdim=keepdim))
 )";
 
 constexpr const char* kVarMean = R"(
 def var_mean(self: Tensor, dim: Optional[List[int]], correction: Optional[number],
              keepdim: bool) -> Tuple[Tensor, Tensor]:
-  count = 1
-  if dim is None or len(dim) == 0:
-    count = self.numel()
-  else:
-    for d in dim:
-      count = count * self.size(d)
-  free = float(count) - 1.
-  if correction is not None:
-    free = float(count) - float(correction)
-  factor = float("inf")
-  if free > 0.:
-    factor = float(count) / free
-  return torch.var(self, dim, False, keepdim) * factor, torch.mean(self, dim, keepdim)
+  return torch.var(self, dim, correction=correction, keepdim=keepdim), torch.mean(self, dim, keepdim)
 )";
 
 constexpr const char* kStdMean = R"(
 def std_mean(self: Tensor, dim: Optional[List[int]], correction: Optional[number],
              keepdim: bool) -> Tuple[Tensor, Tensor]:
-  count = 1
-  if dim is None or len(dim) == 0:
-    count = self.numel()
-  else:
-    for d in dim:
-      count = count * self.size(d)
-  free = float(count) - 1.
-  if correction is not None:
-    free = float(count) - float(correction)
-  factor = float("inf")
-  if free > 0.:
-    factor = float(count) / free
-  return torch.sqrt(torch.var(self, dim, False, keepdim) * factor), torch.mean(self, dim, keepdim)
+  return torch.std(self, dim, correction=correction, keepdim=keepdim), torch.mean(self, dim, keepdim)
 )";
 
 constexpr const char* kLinspaceOfTensors = R"(
