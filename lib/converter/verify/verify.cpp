@@ -323,7 +323,7 @@ Verification verify_file(const VerifyRequest& request, LoadedModel& original, st
                            assemble(arguments, with_original_dtypes(sample, converted.metadata)), "the original");
   };
   check_at_borders(result, request, original, converted.metadata, samples[0],
-                   {run_original, run_converted, result.tolerance});
+                   {run_original, run_converted, result.tolerance, false, is_approximate(converted)});
   return result;
 }
 
