@@ -17,6 +17,8 @@ struct Rounding {
   double operator()(double value) const { return is_double ? value : static_cast<double>(static_cast<float>(value)); }
 };
 
+constexpr int64_t kMostTaps = 4;
+
 // One axis: for each place of the result the elements that it is made of, and their weights.
 struct Taps {
   int64_t in, out;
@@ -82,32 +84,87 @@ bool make_taps(Call& call, Filter filter, bool align_corners, double factor, boo
   return true;
 }
 
-// All images of `count`; kTaps is the number for each place, or 0 for any.
+// The places of the result along the columns, out of one row of the image. kTaps is the number for each place, or 0 for
+// any.
 template <typename T, int kTaps>
-void resample(int64_t count, const T* in, T* out, const Taps& rows, const Taps& columns) {
-  const int64_t row_taps = kTaps != 0 ? kTaps : rows.count, column_taps = kTaps != 0 ? kTaps : columns.count;
+void mix_columns(const T* row, const Taps& columns, T* out) {
+  const int64_t taps = kTaps != 0 ? kTaps : columns.count;
+  const auto* index = columns.indices.tensor().data<int64_t>();
+  const auto* weight = columns.weights.tensor().data<T>();
+  for (int64_t x = 0; x < columns.out; ++x, index += taps, weight += taps) {
+    if (kTaps == 1) {
+      out[x] = row[index[0]];
+      continue;
+    }
+    T sum = 0;
+    for (int64_t k = 0; k < taps; ++k) sum += weight[k] * row[index[k]];
+    out[x] = sum;
+  }
+}
+
+// Rows of one image, mixed along their columns. Each is kept while the next places of the result need it, too.
+template <typename T>
+class MixedRows {
+ public:
+  MixedRows(T* memory, int64_t count, int64_t width) : count_(count) {
+    for (int64_t i = 0; i < count; ++i) slots_[i] = {-1, memory + i * width};
+  }
+
+  // Sets `mixed` for each of `count` indices of rows.
+  template <typename Mix>
+  void get(const int64_t* indices, const Mix& mix, const T** mixed) {
+    for (int64_t j = 0; j < count_; ++j) {
+      Slot* slot = std::find_if(slots_, slots_ + count_, [&](const Slot& each) { return each.row == indices[j]; });
+      if (slot == slots_ + count_) {
+        slot = std::find_if(slots_, slots_ + count_, [&](const Slot& each) {
+          return std::find(indices, indices + count_, each.row) == indices + count_;
+        });
+        slot->row = indices[j];
+        mix(slot->row, slot->values);
+      }
+      mixed[j] = slot->values;
+    }
+  }
+
+ private:
+  struct Slot {
+    int64_t row;
+    T* values;
+  };
+  Slot slots_[kMostTaps];
+  int64_t count_;
+};
+
+// All images of `count`; `memory` is [rows.count, columns.out].
+template <typename T, int kTaps>
+void resample(int64_t count, const T* in, T* out, const Taps& rows, const Taps& columns, T* memory) {
   for (int64_t image = 0; image < count; ++image, in += rows.in * columns.in) {
-    const auto* row_index = rows.indices.tensor().data<int64_t>();
-    const auto* row_weight = rows.weights.tensor().data<T>();
-    for (int64_t y = 0; y < rows.out; ++y, row_index += row_taps, row_weight += row_taps) {
-      const auto* index = columns.indices.tensor().data<int64_t>();
-      const auto* weight = columns.weights.tensor().data<T>();
-      for (int64_t x = 0; x < columns.out; ++x, index += column_taps, weight += column_taps) {
-        T sum = 0;
-        for (int64_t j = 0; j < row_taps; ++j) {
-          const T* row = in + row_index[j] * columns.in;
-          if (kTaps == 1) {
-            sum = row[index[0]];
-            continue;
-          }
-          T row_sum = 0;
-          for (int64_t k = 0; k < column_taps; ++k) row_sum += weight[k] * row[index[k]];
-          sum += row_weight[j] * row_sum;
+    MixedRows<T> mixed_rows(memory, rows.count, columns.out);
+    const auto mix = [&](int64_t row, T* values) { mix_columns<T, kTaps>(in + row * columns.in, columns, values); };
+    const auto* index = rows.indices.tensor().data<int64_t>();
+    const auto* weight = rows.weights.tensor().data<T>();
+    for (int64_t y = 0; y < rows.out; ++y, index += rows.count, weight += rows.count, out += columns.out) {
+      const T* mixed[kMostTaps];
+      mixed_rows.get(index, mix, mixed);
+      if (rows.count == 1) {
+        std::copy(mixed[0], mixed[0] + columns.out, out);
+      } else if (rows.count == 2) {
+        for (int64_t x = 0; x < columns.out; ++x) out[x] = weight[0] * mixed[0][x] + weight[1] * mixed[1][x];
+      } else {
+        for (int64_t x = 0; x < columns.out; ++x) {
+          T sum = 0;
+          for (int64_t j = 0; j < rows.count; ++j) sum += weight[j] * mixed[j][x];
+          out[x] = sum;
         }
-        *out++ = sum;
       }
     }
   }
+}
+
+template <typename T>
+void resample_images(int64_t count, const Tensor& in, Tensor& out, const Taps* taps, Tensor& memory) {
+  const auto run = taps[1].count == 1 ? resample<T, 1> : (taps[1].count == 2 ? resample<T, 2> : resample<T, 0>);
+  run(count, in.data<T>(), out.data<T>(), taps[0], taps[1], memory.data<T>());
 }
 
 // Resizes the last one or two axes of [N, C, ...], which the caller has checked.
@@ -139,19 +196,13 @@ bool give_resized(Call& call, Tensor& input, uint32_t axes, const int64_t* sizes
   Value source(converted_tensor(pool, input, work));
   if (!source.is_none()) source = Value(contiguous(pool, source.tensor()));
   if (source.is_none()) return call.context.fail_memory();
-  const int64_t count = input.sizes[0] * input.sizes[1];
-  if (!is_single) {
-    resample<double, 0>(count, source.tensor().data<double>(), result->data<double>(), taps[0], taps[1]);
+  const int64_t count = input.sizes[0] * input.sizes[1], row_sizes[2] = {taps[0].count, taps[1].out};
+  const Value memory(make_tensor(pool, work, 2, row_sizes));
+  if (memory.is_none()) return call.context.fail_memory();
+  if (is_single) {
+    resample_images<float>(count, source.tensor(), *result, taps, memory.tensor());
   } else {
-    const auto* in = source.tensor().data<float>();
-    auto* out = result->data<float>();
-    if (taps[0].count == 2 && taps[1].count == 2) {
-      resample<float, 2>(count, in, out, taps[0], taps[1]);
-    } else if (taps[0].count == 1 && taps[1].count == 1) {
-      resample<float, 1>(count, in, out, taps[0], taps[1]);
-    } else {
-      resample<float, 0>(count, in, out, taps[0], taps[1]);
-    }
+    resample_images<double>(count, source.tensor(), *result, taps, memory.tensor());
   }
   if (work == input.dtype) return true;
   return give(call, 0, converted_tensor(pool, *result, input.dtype));
