@@ -57,7 +57,7 @@ def shim_side(build, file, name, pictures):
         model.library.nnapi_shim_get_profile(model.handle, ctypes.byref(profile))
         return profile.total / 1e9
 
-    return lambda picture: model.call("forward", {name: picture}), nnapi_seconds
+    return lambda picture: model.run("forward", {name: picture}), nnapi_seconds
 
 
 def measure(side, build, file, name, pictures, runs):

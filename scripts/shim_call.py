@@ -40,6 +40,11 @@ class ShimModel:
 
     def call(self, method, arguments):
         """Returns {path: array}."""
+        self.run(method, arguments)
+        return dict(self.results())
+
+    def run(self, method, arguments):
+        """Leaves the results where they are: results() copies them."""
         kept = {path: numpy.ascontiguousarray(array) for path, array in arguments.items()}
         tensors = (NamedTensor * len(kept))()
         for tensor, (path, array) in zip(tensors, kept.items()):
@@ -52,7 +57,6 @@ class ShimModel:
                                               ctypes.byref(error))
         if status != 0:
             raise RuntimeError(error.message.decode(errors="replace"))
-        return dict(self.results())
 
     def results(self):
         for index in range(self.library.nnapi_shim_result_count(self.result)):

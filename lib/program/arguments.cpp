@@ -317,16 +317,21 @@ Tensor* make_expanded(Pool& pool, const Tensor& tensor, uint32_t rank, const int
   return view;
 }
 
-Tensor* make_tensor_like(Pool& pool, ScalarType dtype, uint32_t rank, const int64_t* sizes, const Tensor& like) {
-  Tensor* tensor = make_tensor(pool, dtype, rank, sizes);
-  if (tensor == nullptr || rank != 4 || !like.is_contiguous_channels_last() || like.is_contiguous()) return tensor;
-  if (!std::equal(sizes, sizes + 4, like.sizes)) return tensor;
+Tensor* make_channels_last(Pool& pool, ScalarType dtype, const int64_t* sizes) {
+  Tensor* tensor = make_tensor(pool, dtype, 4, sizes);
+  if (tensor == nullptr) return tensor;
   int64_t stride = 1;
   for (const uint32_t axis : {1, 3, 2, 0}) {
     tensor->strides[axis] = stride;
-    stride *= sizes[axis];
+    stride *= std::max<int64_t>(sizes[axis], 1);
   }
   return tensor;
+}
+
+Tensor* make_tensor_like(Pool& pool, ScalarType dtype, uint32_t rank, const int64_t* sizes, const Tensor& like) {
+  const bool is_other = rank != 4 || like.is_contiguous() || !like.is_contiguous_channels_last();
+  if (is_other || !std::equal(sizes, sizes + 4, like.sizes)) return make_tensor(pool, dtype, rank, sizes);
+  return make_channels_last(pool, dtype, sizes);
 }
 
 bool Operand::read(Call& call, uint32_t number) {

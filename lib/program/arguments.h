@@ -72,6 +72,8 @@ bool broadcast(Call& call, const Tensor& tensor, uint32_t* rank, int64_t* sizes)
 // A view of `tensor` with these sizes, with stride 0 where it is repeated. Null if memory is short. The caller has
 // checked the sizes by broadcast().
 Tensor* make_expanded(Pool& pool, const Tensor& tensor, uint32_t rank, const int64_t* sizes);
+// A new tensor for elements of four axes in the order of channels_last. Null if memory is short.
+Tensor* make_channels_last(Pool& pool, ScalarType dtype, const int64_t* sizes);
 // A new tensor for elements of these sizes, in the memory order of `like` if that is channels_last and of these sizes.
 Tensor* make_tensor_like(Pool& pool, ScalarType dtype, uint32_t rank, const int64_t* sizes, const Tensor& like);
 

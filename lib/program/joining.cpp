@@ -50,6 +50,7 @@ bool join(Call& call, const Sequence& list, int64_t axis_number) {
   int64_t sizes[kMostAxes];
   std::copy(first->sizes, first->sizes + first->rank, sizes);
   sizes[axis] = 0;
+  bool are_channels_last = true;  // as NNAPI gives them: the result, too, then, as PyTorch's
   for (uint32_t i = 0; i < list.count; ++i) {
     const Tensor& tensor = list.values[i].tensor();
     if (is_legacy_empty(tensor)) continue;
@@ -58,8 +59,11 @@ bool join(Call& call, const Sequence& list, int64_t axis_number) {
     if (!fits) return call.context.fail("tensors can be joined only if their other axes have the same sizes");
     if (tensor.sizes[axis] > std::numeric_limits<int64_t>::max() - sizes[axis]) return call.context.fail_memory();
     sizes[axis] += tensor.sizes[axis];
+    are_channels_last = are_channels_last && tensor.is_contiguous_channels_last() && !tensor.is_contiguous();
   }
-  Tensor* result = make_tensor(call.context.pool, dtype, first->rank, sizes);
+  Pool& pool = call.context.pool;
+  Tensor* result = are_channels_last && first->rank == 4 ? make_channels_last(pool, dtype, sizes)
+                                                         : make_tensor(pool, dtype, first->rank, sizes);
   if (!give(call, 0, result)) return false;
   int64_t start = 0;
   for (uint32_t i = 0; i < list.count; ++i) {

@@ -1,6 +1,7 @@
 // Calls of operators in tests: values from C++'s, and results and refusals.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -26,6 +27,12 @@ inline Value ints(Context& context, const std::vector<int64_t>& numbers) {
   Sequence* list = make_sequence(context.pool, Tag::kList, static_cast<uint32_t>(numbers.size()));
   for (size_t i = 0; i < numbers.size(); ++i) list->values[i] = Value(numbers[i]);
   return Value(list);
+}
+
+inline Value list(Context& context, const std::vector<Value>& values) {
+  Sequence* sequence = make_sequence(context.pool, Tag::kList, static_cast<uint32_t>(values.size()));
+  std::copy(values.begin(), values.end(), sequence->values);
+  return Value(sequence);
 }
 
 inline Value text(Context& context, const char* characters) {

@@ -137,6 +137,18 @@ TEST_CASE("images of NNAPI's order keep it, element by element") {
   const Value sum = result(context, "aten::add.Tensor", {last, image, number(1)});
   CHECK(sum.tensor().is_contiguous_channels_last());
   CHECK(elements(context, sum) == Floats{2, 4, 6, 8});
+  SECTION("joined") {
+    const Value joined = result(context, "aten::cat", {list(context, {last, last}), number(0)});
+    CHECK(joined.tensor().is_contiguous_channels_last());
+    CHECK(elements(context, joined) == Floats{1, 2, 3, 4, 1, 2, 3, 4});
+    const Value along = result(context, "aten::cat", {list(context, {last, last}), number(1)});
+    CHECK(elements(context, along) == Floats{1, 2, 3, 4, 1, 2, 3, 4});
+  }
+  SECTION("joined with another order") {
+    const Value joined = result(context, "aten::cat", {list(context, {last, image}), number(3)});
+    CHECK(joined.tensor().is_contiguous());
+    CHECK(elements(context, joined) == Floats{1, 2, 1, 2, 3, 4, 3, 4});
+  }
 }
 
 Value whole_numbers(Context& context, const std::vector<int64_t>& elements) {
