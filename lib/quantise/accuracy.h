@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How many samples with a known class a classifier gets right, in float and in integers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Decides which operations compute with integers, and gives their tensors scales.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How good detections are beside boxes that people drew: COCO's average precision.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Adds constants to the bytes of pixels in integers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/quantise/calibration_table.h"
 
 #include <fmt/format.h>
@@ -33,7 +34,7 @@ json distance_json(const quantise::Distance& distance) {
 }
 
 quantise::Distance distance_of(const json& entry) {
-  return {entry.at("rms"), entry.at("snr_db"), entry.at("cosine"), entry.at("top1"), 0, entry.value("rows", 0.0)};
+  return {entry.at("rms"), entry.at("snr_db"), entry.at("cosine"), entry.at("top1"), entry.value("rows", 0.0)};
 }
 
 constexpr const char* kFixedRule = "fixed by NNAPI";

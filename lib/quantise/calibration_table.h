@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The calibration table: a JSON file of the scales that quantising chose (schemas/calibration.schema.json). A build
 // that reads it needs no samples, and a person can change a scale in it.
 #pragma once

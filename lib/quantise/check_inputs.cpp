@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/quantise/check_inputs.h"
 
 #include <ATen/ATen.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes the inputs of the samples by which a file checks a device.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/quantise/choice.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What quantising has chosen for a model, so that it can be done again without samples.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What rounding the weights adds to the mean of each output channel, to be taken off its bias.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Mean average precision of a detector's results, beside boxes in COCO's JSON.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Operations whose integer form a device refuses although it takes their float form.
 #pragma once
 

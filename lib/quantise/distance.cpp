@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/quantise/distance.h"
 
 #include <algorithm>
@@ -81,9 +82,9 @@ void add_rows(double share, double rows, Distance& result) {
   result.rows = rows;
 }
 
-// Of outputs that are integers, such as those of ARGMAX: the share of elements that are others.
+// Of outputs that are integers, such as those of ARGMAX.
 Distance distance_of_integers(const nnapi::Model& model, const Results& expected, const Results& found) {
-  Distance result{0, std::numeric_limits<double>::infinity(), 1, 1, 0, 0, true, 0, 0};
+  Distance result{0, std::numeric_limits<double>::infinity(), 1, 1, 0, true, 0, 0};
   for (size_t output = 0; output < model.outputs.size(); ++output) {
     if (model.at(model.outputs[output].operand).type != OperandCode::TENSOR_INT32) continue;
     double count = 0, same = 0;
@@ -95,7 +96,6 @@ Distance distance_of_integers(const nnapi::Model& model, const Results& expected
       }
     }
     if (count == 0) continue;
-    result.noise += 1 - same / count;
     add_rows(same / count, count, result);
   }
   return result;
@@ -104,7 +104,7 @@ Distance distance_of_integers(const nnapi::Model& model, const Results& expected
 }  // namespace
 
 Distance distance(const nnapi::Model& model, const Results& expected, const Results& found) {
-  Distance result{0, std::numeric_limits<double>::infinity(), 1, 1, 0, 0, false, 0, 0};
+  Distance result{0, std::numeric_limits<double>::infinity(), 1, 1, 0, false, 0, 0};
   double squares = 0, count = 0, outputs = 0;
   for (size_t output = 0; output < model.outputs.size(); ++output) {
     const nnapi::Operand& operand = model.at(model.outputs[output].operand);
@@ -117,7 +117,6 @@ Distance distance(const nnapi::Model& model, const Results& expected, const Resu
     squares += sums.noise;
     count += sums.count;
     ++outputs;
-    result.noise += sums.noise_share();
     if (sums.noise > 0) result.snr_db = std::min(result.snr_db, -10 * std::log10(sums.noise_share()));
     const double power = std::sqrt(sums.signal * sums.found);
     result.cosine = std::min(result.cosine, power > 0 ? sums.product / power : (sums.noise > 0 ? 0 : 1));
@@ -125,7 +124,6 @@ Distance distance(const nnapi::Model& model, const Results& expected, const Resu
   }
   if (outputs == 0) return distance_of_integers(model, expected, found);
   if (count > 0) result.rms = std::sqrt(squares / count);
-  if (outputs > 0) result.noise /= outputs;
   return result;
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How far results are from those that are expected, over samples.
 #pragma once
 
@@ -9,13 +10,12 @@
 namespace nnapi_convert::quantise {
 
 // Of all float outputs together; each is weighed by its own power. Of a model that gives integers alone, as ARGMAX
-// does, only `top1` and `noise` tell something: the shares of elements that are the same, and that are others.
+// does, only `top1` tells something: the share of elements that are the same.
 struct Distance {
   double rms = 0;     // over all elements
   double snr_db = 0;  // power of what is expected over that of the error; the lowest of all outputs
   double cosine = 0;  // the lowest of all outputs
   double top1 = 0;    // share of rows with the same largest element; the lowest of all outputs
-  double noise = 0;   // power of the error over that of what is expected, the mean of all outputs; less is nearer
   double rows = 0;    // that top1 is a share of; 0 where it isn't known
   bool is_of_integers = false;
   double fewest_rows = 0;  // of all outputs with rows; 0 where none has any

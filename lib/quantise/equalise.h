@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Cross-layer equalisation: channels that lie far apart in size get near each other, so that one scale holds them all.
 //
 // Where a layer's channel is divided by a factor, and what the next layer makes of that channel is multiplied with it,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the original gives for samples: the results that those of a quantised model are compared with.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What forward returns, as tensors with names, for what judges results.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Keeps a float model's values within float16's range, for drivers that compute float32 in half precision
 // (relaxed float32): finds tensors that leave it on samples, and divides them by a power of two.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Keeps the values of a converted model within float16's range where drivers may compute in half precision.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How often a tensor has which values, over all samples, in one pass: bins double their width where the range grows.
 #pragma once
 

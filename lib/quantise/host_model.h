@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // An nnapi::Model that runs on the host's NNAPI, by way of the shim: no file is written and no LibTorch needed.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Arithmetic of whole numbers that a model does in floats.
 #pragma once
 

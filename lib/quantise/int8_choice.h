@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Chooses the weights that are stored as int8, by the error that this makes on samples.
 #pragma once
 

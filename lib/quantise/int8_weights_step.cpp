@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/quantise/int8_weights_step.h"
 
 #include <fmt/format.h>

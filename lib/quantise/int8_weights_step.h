@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Stores weights of a plan's models as int8, as far as that is exact enough.
 #pragma once
 

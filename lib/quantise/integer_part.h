@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which operations are worth computing with integers, where others of the model stay float.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // JSON of what results on samples held back are worth, in files, tables and reports.
 #pragma once
 

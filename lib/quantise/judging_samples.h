@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The samples that judge a quantised model: those held back of the choice, or all where none is.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A sample as it is kept between runs: in a temporary file, and smaller where a tensor has few different numbers, as
 // one of a picture.
 #pragma once

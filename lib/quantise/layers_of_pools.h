@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Average pools as layers. NNAPI's AVERAGE_POOL_2D and MEAN give integers of their input's scale, which is coarse where
 // averages over a whole image lie near each other. A DEPTHWISE_CONV_2D whose weights are all 1 / n computes the same,
 // and its result has a scale of its own.

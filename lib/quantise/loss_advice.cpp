@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which operations lose most, and what to do about them.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The cheapest way to part a network in two.
 #pragma once
 

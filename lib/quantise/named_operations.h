@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the operations that --keep-float NAME means.
 #pragma once
 

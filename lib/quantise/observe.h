@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs a float model on samples and keeps what its tensors hold.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How many runs of the model the phases of quantising take, so that one can tell how long the rest takes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/quantise/physical_sample.h"
 
 #include <ATen/ATen.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Samples as NNAPI's model takes them.
 #pragma once
 

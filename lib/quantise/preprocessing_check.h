@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Whether the calibration's pictures are normalised as those that the model was trained with. No distance from float
 // shows that they are not.
 #pragma once

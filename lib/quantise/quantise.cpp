@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/quantise/quantise.h"
 
 #include <fmt/format.h>
@@ -21,6 +22,7 @@
 #include "lib/quantise/host_model.h"
 #include "lib/quantise/layers_of_pools.h"
 #include "lib/quantise/named_operations.h"
+#include "lib/quantise/noise.h"
 #include "lib/quantise/observe.h"
 #include "lib/quantise/phase_runs.h"
 #include "lib/quantise/refine_ranges.h"
@@ -55,7 +57,9 @@ struct Candidate {
   std::set<size_t> refined = {};                  // tensors that have another range than the method's
   bool corrects_bias = false;
   BiasChanges changes = {};
-  Distance distance = {};
+  Noises noises = {};  // of the choosing samples
+
+  double noise() const { return total(noises); }
 };
 
 class Quantising {
@@ -76,16 +80,8 @@ class Quantising {
     const auto original = std::make_shared<const Base>(Base{model_, observed(model_)});
     check_samples(model_, original->observations, report_.warnings);
     keep_uneven_joints(original->observations);
-    begin(Phase::kMethods);
     keep_refused(original);
-    Candidate best = candidate(original, RangeMethod::kMinMax);
-    check_any_integer(best);
-    try_methods(best);
-    if (options_.techniques.makes_pool_layers) try_pool_layers(*original, best);
-    if (options_.techniques.equalises) try_equalised(best);
-    if (options_.techniques.searches_ranges && options_.techniques.refines_ranges) refine_ranges(best);
-    begin(Phase::kCorrect);
-    if (options_.techniques.corrects_bias) take_if_nearer(best, with_correction(best));
+    Candidate best = nearest(original);
     if (options_.target.is_given()) hold_target(best);
     begin(Phase::kJudge);
     judge(best);
@@ -123,14 +119,30 @@ class Quantising {
   }
 
   void expect_results() {
-    HostModel host(model_, arguments_, options_.feature_level);
-    const auto run = [&](const KeptSample* sample) {
-      meter_.count();
-      return host.run(sample->sample());
-    };
-    std::transform(choosing_.begin(), choosing_.end(), std::back_inserter(expected_), run);
-    std::transform(judging_.begin(), judging_.end(), std::back_inserter(expected_last_), run);
+    expect_of_choosing();
+    expected_last_ = expected_of(judging_);
     check_target_provable();
+  }
+
+  void expect_of_choosing() {
+    expected_ = expected_of(choosing_);
+    noise_meter_.emplace(model_, expected_);
+  }
+
+  Results expected_of(const std::vector<const KeptSample*>& samples) {
+    HostModel host(model_, arguments_, options_.feature_level);
+    Results results;
+    for (const KeptSample* sample : samples) {
+      meter_.count();
+      results.push_back(host.run(sample->sample()));
+    }
+    return results;
+  }
+
+  void choose_by_all() {
+    choosing_.clear();
+    for (const KeptSample& sample : samples_.calibration) choosing_.push_back(&sample);
+    expect_of_choosing();
   }
 
   void check_target_provable() {
@@ -181,10 +193,69 @@ class Quantising {
     return refused_integers(*options_.device, candidate.base->model, candidate.assignment, integers);
   }
 
-  size_t most_runs() const { return most_runs_of(model_, options_.tries_all); }
+  size_t most_runs() const { return most_runs_of(model_, tries_all_); }
 
   Observations observed(const Model& model) {
     return observe({model, arguments_, options_.feature_level, [&](size_t) { meter_.count(); }}, samples_.calibration);
+  }
+
+  Candidate nearest(const std::shared_ptr<const Base>& original) {
+    std::shared_ptr<const Base> base = original;
+    Way best = chosen(base);
+    if (options_.tries_all) try_all(base, best);
+    return std::move(best.corrected);
+  }
+
+  // A candidate, and the same with corrected biases where these bring it nearer.
+  struct Way {
+    Candidate plain, corrected;
+  };
+
+  Way way_of(Candidate plain) {
+    Way way{plain, std::move(plain)};
+    if (options_.techniques.corrects_bias) take_if_nearer(way.corrected, with_correction(way.plain));
+    return way;
+  }
+
+  // `base` becomes the model with layers of pools, where it is nearer.
+  Way chosen(std::shared_ptr<const Base>& base) {
+    begin(Phase::kMethods);
+    Candidate best = by_best_method(base);
+    check_any_integer(best);
+    if (options_.techniques.makes_pool_layers) try_pool_layers(*base, best);
+    base = best.base;
+    if (options_.techniques.equalises) {
+      begin(Phase::kEqualise);
+      for_each_equalised(*base,
+                         [&](const std::shared_ptr<const Base>& made) { take_if_nearer(best, by_best_method(made)); });
+    }
+    refine_ranges(best);
+    begin(Phase::kCorrect);
+    return way_of(std::move(best));
+  }
+
+  // Goes on from what limited time has found: all ranges, on all samples, also of the models that lost by less than
+  // refined ranges and corrected biases may bring. Takes what is nearer beyond chance, so that it loses to nothing that
+  // takes less time but by chance.
+  void try_all(const std::shared_ptr<const Base>& base, Way& best) {
+    tries_all_ = true;
+    choose_by_all();
+    measure(best.plain);
+    measure(best.corrected);
+    const auto take = [&](Candidate plain) {
+      Way other = way_of(std::move(plain));
+      if (is_nearer_beyond_chance(other.corrected.noises, best.corrected.noises, Chance::kOneIn40))
+        best = std::move(other);
+    };
+    Candidate further = best.plain;
+    if (refine_ranges(further)) take(std::move(further));
+    const auto try_base = [&](const std::shared_ptr<const Base>& other) {
+      Candidate plain = by_best_method(other);
+      refine_ranges(plain);
+      take(std::move(plain));
+    };
+    try_base(base);
+    if (options_.techniques.equalises) for_each_equalised(*base, try_base);
   }
 
   // Tries layers in place of average pools. The tensors hold what they did.
@@ -203,18 +274,16 @@ class Quantising {
     take_if_nearer(best, std::move(layers));
   }
 
-  // Tries what equalisation makes of the model; twice where RELU6 cuts values off. One model is in memory at a time.
-  void try_equalised(Candidate& best) {
-    const std::shared_ptr<const Base> kept = best.base;
-    const Base& original = *kept;
+  // Models with equalised layers: two where RELU6 cuts values off. One is in memory at a time.
+  template <typename Visit>
+  void for_each_equalised(const Base& original, const Visit& visit) {
     size_t pairs = 0;  // of layers that the one before found
-    begin(Phase::kEqualise);
     for (const bool drops_clipping : {false, true}) {
       Equalised made = equalise(original.model, original.observations, {drops_clipping});
       if (made.pairs > pairs) {
         Observations observations = observed(made.model);
         Base base{std::move(made.model), std::move(observations), true, drops_clipping, original.pool_layers};
-        try_base(std::make_shared<const Base>(std::move(base)), best);
+        visit(std::make_shared<const Base>(std::move(base)));
       }
       pairs = made.pairs;
       if (!made.has_clipping) break;
@@ -229,10 +298,10 @@ class Quantising {
     }
   }
 
-  void try_base(const std::shared_ptr<const Base>& base, Candidate& best) {
-    Candidate other = candidate(base, RangeMethod::kMinMax);
-    try_methods(other);
-    take_if_nearer(best, std::move(other));
+  Candidate by_best_method(const std::shared_ptr<const Base>& base) {
+    Candidate best = candidate(base, RangeMethod::kMinMax);
+    try_methods(best);
+    return best;
   }
 
   void check_any_integer(const Candidate& candidate) const {
@@ -257,32 +326,20 @@ class Quantising {
   }
 
   // Tries for tensors, those with the largest changes first, the ranges that other methods give them: as many as take
-  // limited time, and all of them if they are asked for. Each way may end nearer, as a range is kept or not by those
-  // before it.
-  void refine_ranges(Candidate& best) {
+  // limited time, and all of them if they are asked for. A range is kept or not by those before it. Returns whether any
+  // is.
+  bool refine_ranges(Candidate& best) {
+    if (!options_.techniques.searches_ranges || !options_.techniques.refines_ranges) return false;
     const std::vector<RangeTrial> trials = trials_of(best);
-    const size_t quick_runs = most_runs_of(model_, false);
-    const Refinement quick = refinement(trials, quick_runs), whole = refinement(trials, most_runs());
-    const bool are_both = quick.trials < whole.trials || quick.samples < whole.samples;
-    if (whole.trials == 0) return;
-    begin(Phase::kRefine, whole.runs(choosing_.size()) + (are_both ? quick.runs(choosing_.size()) : 0));
-    const Candidate before = best;
-    take_if_nearer(best, refined(before, trials, whole));
-    if (are_both) take_if_nearer(best, refined(before, trials, quick));
+    if (trials.empty()) return false;
+    const size_t samples = std::clamp(most_runs() / trials.size(), kFewestRefining, kMostRefining);
+    begin(Phase::kRefine, trials.size() * std::min(samples, choosing_.size()) + choosing_.size());
+    const size_t refined = best.refined.size();
+    for (const RangeTrial& trial : trials) try_range(best, trial, samples);
+    return best.refined.size() > refined;
   }
 
-  struct Refinement {
-    size_t trials, samples;  // the first ones of all
-    size_t runs(size_t choosing) const { return (trials + 1) * samples + choosing; }
-  };
-
-  static constexpr size_t kFewestRefining = 4;  // samples
-
-  Refinement refinement(const std::vector<RangeTrial>& trials, size_t runs) const {
-    const size_t count = std::min(trials.size(), runs / kFewestRefining);
-    const size_t samples = std::max(kFewestRefining, runs / std::max<size_t>(count, 1));
-    return {count, std::min(choosing_.size(), samples)};
-  }
+  static constexpr size_t kFewestRefining = 4, kMostRefining = 10;  // samples that have to gain first
 
   std::vector<RangeTrial> trials_of(const Candidate& best) const {
     std::vector<Assignment> others;
@@ -294,24 +351,19 @@ class Quantising {
     return range_trials(best.assignment, others, most_runs() / kFewestRefining);
   }
 
-  Candidate refined(const Candidate& from, const std::vector<RangeTrial>& trials, const Refinement& how) {
-    Candidate result = from;
-    result.ranges = from.assignment.ranges;
-    measure(result, how.samples);
-    for (size_t i = 0; i < how.trials; ++i) try_range(result, trials[i], how.samples);
-    measure(result);
-    return result;
-  }
-
-  // Small gains on a few samples may be chance.
-  void try_range(Candidate& best, const RangeTrial& trial, size_t count) {
+  // Of hundreds of ranges many bring the samples nearer by chance, and others further. So first some samples have to
+  // gain, then all of them beyond chance.
+  void try_range(Candidate& best, const RangeTrial& trial, size_t samples) {
     constexpr double kClearly = 0.98;
     Candidate other = best;
+    if (other.ranges.empty()) other.ranges = best.assignment.ranges;
     for (const size_t operand : trial.operands) other.ranges[operand] = trial.range;
     other.assignment = assigned(other, kept_);
     other.refined.insert(trial.operands[0]);
-    measure(other, count);
-    if (other.distance.noise < best.distance.noise * kClearly) best = std::move(other);
+    measure(other, samples);
+    if (other.noise() >= total(best.noises, samples) * kClearly) return;
+    if (other.noises.size() < best.noises.size()) measure(other);
+    if (is_nearer_beyond_chance(other.noises, best.noises, Chance::kOneIn1000)) best = std::move(other);
   }
 
   Candidate with_correction(const Candidate& from) {
@@ -359,7 +411,7 @@ class Quantising {
       std::vector<bool> kept = kept_;
       kept[i] = true;
       const Candidate other = with_float(from, kept);
-      noises.emplace_back(other.distance.noise, i);
+      noises.emplace_back(other.noise(), i);
     }
     std::stable_sort(noises.begin(), noises.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<size_t> operations;
@@ -394,7 +446,7 @@ class Quantising {
   }
 
   static void take_if_nearer(Candidate& best, Candidate other) {
-    if (other.distance.noise < best.distance.noise) best = std::move(other);
+    if (other.noise() < best.noise()) best = std::move(other);
   }
 
   Rewritten rewritten(const Candidate& candidate, bool integer_inputs, bool integer_outputs) const {
@@ -413,15 +465,13 @@ class Quantising {
   // On the first `most` of the choosing samples.
   void measure(Candidate& candidate, size_t most = std::numeric_limits<size_t>::max()) {
     const size_t count = std::min(most, choosing_.size());
-    const Results found = results_of(candidate, choosing_, count);
-    candidate.distance =
-        distance(model_, Results(expected_.begin(), expected_.begin() + static_cast<std::ptrdiff_t>(count)), found);
+    candidate.noises = noise_meter_->noises(results_of(candidate, choosing_, count));
   }
 
-  void judge(Candidate& candidate) {
+  void judge(const Candidate& candidate) {
     const Results found = results_of(candidate, judging_, judging_.size());
     Judgement judgement = judged(found);
-    candidate.distance = judgement.distance;
+    report_.distance = judgement.distance;
     report_.accuracy = judgement.accuracy;
     report_.score = std::move(judgement.score);
     const auto mending = [&](const Cut& cut) { return mending_of(cut, candidate.assignment); };
@@ -488,7 +538,6 @@ class Quantising {
     report_.is_bias_corrected = best.corrects_bias;
     report_.refined_ranges = best.refined.size();
     report_.is_equalised = best.base->is_equalised;
-    report_.distance = best.distance;
     report_.calibration_samples = samples_.calibration.size();
     report_.held_back_samples = samples_.held_back.size();
     return std::move(report_);
@@ -531,9 +580,11 @@ class Quantising {
   std::vector<bool> kept_;
   std::vector<double> uneven_;  // uneven_joints()
   std::vector<const KeptSample*> choosing_, judging_;
-  Results expected_;        // of the choosing samples
-  Results expected_last_;   // of those that judge
-  double float_score_ = 0;  // of expected_last_
+  Results expected_;                       // of the choosing samples
+  std::optional<NoiseMeter> noise_meter_;  // of the same
+  Results expected_last_;                  // of those that judge
+  double float_score_ = 0;                 // of expected_last_
+  bool tries_all_ = false;                 // all ranges, however long that takes
   Report report_;
   RunMeter meter_{nullptr};
 };

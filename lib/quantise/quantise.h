@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Quantises a float nnapi::Model by what its tensors hold on samples.
 //
 // What is measured is the model that will run: the passes have folded, fused and laid out. Operations without an

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/quantise/quantise_plan.h"
 
 #include <fmt/format.h>

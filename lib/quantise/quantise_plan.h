@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The stage quantise: gives the models of a plan integer forms, by data.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What quantising the models of a plan has come to: one model, or one for each segment between steps of the CPU.
 #pragma once
 

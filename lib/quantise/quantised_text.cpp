@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the command prints of a quantised model.
 #include <fmt/format.h>
 

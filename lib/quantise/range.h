@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // From what values a tensor has to the scale that holds them.
 #pragma once
 

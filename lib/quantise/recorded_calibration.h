@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a converted file says of the data that it was quantised by.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The ranges that single tensors could have instead of those that one method gives all of them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What --sample-boxes and --metric ask for: a number for the results on the samples that judge.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds results of a model that join parts of unlike ranges, such as boxes in pixels and scores (--split-output).
 #pragma once
 

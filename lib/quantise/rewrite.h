@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes the integer form of a model by an assignment of scales.
 #pragma once
 

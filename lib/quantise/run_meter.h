@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Counts runs of the model while it is quantised, so that one can tell how long the rest takes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks what the samples made of the float model, before scales are chosen from it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/quantise/sample_run.h"
 
 #include <c10/core/InferenceMode.h>

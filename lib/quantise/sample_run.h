@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How the original is run on samples, and whether it runs at all.
 #pragma once
 

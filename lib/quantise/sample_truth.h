@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What is known of a calibration's samples besides their values: the class of each, for the model's output that tells
 // classes.
 #pragma once

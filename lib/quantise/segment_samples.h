@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes what each segment of a partitioned model reads: TorchScript runs the model on samples.
 #pragma once
 

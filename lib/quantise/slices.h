@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Parts of a model's outputs that mean something of their own: a distance of the whole output hides one that lost all
 // of its values beside larger ones.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which channels the elements of a filter join.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What --max-drop and --min-snr ask of the results on the samples held back.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The techniques of quantising that can be switched off.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Inputs for trial runs of a plan's models: the user's samples, or seeded numbers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Concatenations that one scale doesn't fit.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Accuracy by classes, and the interval of what is lost of it.
 #include "lib/quantise/accuracy.h"
 

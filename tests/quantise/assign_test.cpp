@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which operations compute with integers, and NNAPI's rules for their scales.
 #include "lib/quantise/assign.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // COCO's average precision, by hand; tests/tools/calibrate_boxes_test.py compares with another implementation.
 #include "lib/quantise/average_precision.h"
 

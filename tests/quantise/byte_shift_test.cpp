@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A constant that is added to bytes: in integers, where these tell it well enough.
 #include "lib/quantise/byte_shift.h"
 

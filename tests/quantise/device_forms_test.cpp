@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which operations have to stay float so that a device takes the integer form of a model.
 #include "lib/quantise/device_forms.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Equalised layers compute the same, and their channels are near each other.
 #include "lib/quantise/equalise.h"
 

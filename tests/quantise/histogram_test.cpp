@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One pass over values whose range is not known before.
 #include "lib/quantise/histogram.h"
 

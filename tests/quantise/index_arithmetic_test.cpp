@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which floats are whole numbers on their way to indices.
 #include "lib/quantise/index_arithmetic.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which part of a model computes with integers where others stay float.
 #include "lib/quantise/integer_part.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Average pools over whole images become layers that compute the same.
 #include "lib/quantise/layers_of_pools.h"
 

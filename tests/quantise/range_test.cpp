@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Ranges from histograms.
 #include "lib/quantise/range.h"
 

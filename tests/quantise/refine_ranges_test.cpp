@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which other ranges are worth a trial.
 #include "lib/quantise/refine_ranges.h"
 

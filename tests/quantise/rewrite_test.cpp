@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The integer form of a model: valid, with as few QUANTIZE and DEQUANTIZE as its islands need.
 #include "lib/quantise/rewrite.h"
 

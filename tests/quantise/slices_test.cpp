@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Parts of outputs that lose their values beside larger ones, and concatenations that one scale doesn't fit.
 #include "lib/quantise/slices.h"
 

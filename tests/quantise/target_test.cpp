@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What proves a drop of top-1 agreement.
 #include "lib/quantise/target.h"
 
