@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Measures `nnapi-convert batch` on 60 networks: one worker and two, a process for each model instead of forked
 workers, and on the 30 networks that both convert, a Python process for each model running PyTorch's prototype. Wall and
 CPU time of everything, interleaved, medians of several rounds. On a machine that does other work at the same time,

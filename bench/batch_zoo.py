@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Makes the zoo that batch.py measures: 60 networks, the first 30 of which PyTorch's Python prototype converts, too.
 Needs PyTorch and torchvision, and no network."""
 

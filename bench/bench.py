@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Measures nnapi-convert against PyTorch's Python prototype: whole processes, interleaved, medians of several runs."""
 
 import argparse

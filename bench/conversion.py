@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Measures a conversion against loading the same file with torch::jit::load, CPU time and memory of whole processes:
 interleaved, medians of several runs. "Net" leaves out what a process of LibTorch takes that loads nothing. Needs the
 release build with tests and Debian's PyTorch, no network; makes the models that are not there yet."""

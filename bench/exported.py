@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """CPU time and peak memory of converting one model as TorchScript (.pt) and as an exported program (.pt2).
 
     bench/exported.py write FOLDER    with PyTorch 2.6 or later: a perceptron with weights of 512 MB, in both forms

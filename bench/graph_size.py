@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Measures how the CPU time of a conversion grows with the number of a graph's nodes: chains, chains with branches, and
 layers with weights, of 1,000 to 16,000 nodes. Prints the exponent of the growth, which is the slope of a line through the
 logarithms of size and time; the time of the smallest graph's process that is not its conversion, LibTorch's start, is left

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Measures the host's NNAPI against TorchScript: MobileNetV2 and ResNet-18 at 224x224, float and quantised, through
 PyTorch's stock loader. Each number is of a process of its own with one thread, the two sides take turns, and medians are compared."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Converts a model with PyTorch's Python prototype, as its tutorial does: the process that bench.py measures
 against."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Finds the serialized NNAPI model inside a TorchScript archive and counts its parts. Needs no PyTorch."""
 
 import struct

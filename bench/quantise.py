@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Measures the quality of --calibrate on networks that are trained here: accuracy on held-back pictures, and the RMS
 distance of results from the float network's, beside torch.ao on the same data. Where bench/quantise_onnxruntime.py left
 its results in the folder, they are in the table, too. A row of another way to quantise ends with McNemar's p: how often

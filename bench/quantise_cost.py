@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Measures what --calibrate costs: CPU time beside running the model on the same pictures in TorchScript, and memory
 beside a plain conversion. Takes a TorchScript model of MobileNet's interface (float32[1, 3, 224, 224]) and a folder of
 pictures; the runs take turns, and medians are shown. Needs the release build and Debian's PyTorch."""

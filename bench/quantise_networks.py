@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The small networks that bench/quantise.py quantises, trained here on Debian's dataset-fashion-mnist."""
 
 import gzip

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Quantises the networks of bench/quantise.py and bench/quantise_trained.py by ONNX Runtime's quantize_static, for
 comparison. Runs where python3-onnx and python3-onnxruntime are installed (Debian 13), on the folders that their
 --export filled, and leaves what the quantised networks give on the judging pictures there: NETWORK.METHOD.WEIGHTS.npz,

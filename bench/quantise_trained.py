@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Measures the quality of --calibrate on networks with trained weights, beside torch.ao on the same pictures: how far
 the results are from the float network's, and the accuracy of classifiers. Two halves of the pictures take turns: a model
 that is calibrated by the one is judged by the other. Where bench/quantise_onnxruntime.py left its results, they are in

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """remainder.py FOLDER [--only NAME] [--runs 9]: what a detector costs beside NNAPI: in libnnapi_shim without PyTorch, and in
 TorchScript with libnnapi_shim_torch, of the same file in the same run.
 

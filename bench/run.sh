@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Benchmarks nnapi-convert against PyTorch's Python prototype. Needs the release build and Debian's PyTorch, no network.
 # Arguments go to bench.py: --runs N, --only MODEL..., --check.
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Benchmarks the shim against PyTorch's NNAPI loader. Needs the release build with tests and Debian's PyTorch, no network.
 # Arguments go to shim.py: --runs N, --check.
 set -euo pipefail

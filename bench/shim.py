@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Measures the shim against PyTorch's stock loader on an NNAPI that answers at once: what remains is the runtime's own.
 Each number is of a process of its own with one thread; the sides take turns, and medians are compared."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Measures how the CPU time of a conversion grows with the weights: eight linear layers of 10 MB to 4 GB in all, beside
 cp of the same file. The CPU time of the same network with weights of 1 MB, most of which is the start of LibTorch, is
 left out of the conversion's. Needs the release build, Debian's PyTorch and 12 GB of disk, no network."""

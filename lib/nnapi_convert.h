@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The converter as a library: load_model(), convert(), write_conversion(), make_report(), verify(). Their headers have
 // the contracts. Errors are thrown as ConvertError.
 #pragma once

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Checks which folders of lib and tools include which, by the order and the laws in docs/architecture.md.
 
     check_layers.py [--root DIR]

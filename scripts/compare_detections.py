@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """compare_detections.py MODEL OUT SHAPE: runs a detector and its converted form on seeded images and matches their
 detections. Suppression and top-k are discontinuous: scores that differ by rounding swap places, and the last detection
 of a list may be another. So the order does not count: each detection of the original needs one of the converted module

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs converted files on stored inputs. Each line of stdin names a converted file and a file of (inputs, results) by
 torch.save, with a tab between; the answer is one line of JSON with the largest difference from these results, in parts
 of each one's range, or what went wrong. LD_LIBRARY_PATH has to lead to the host's libneuralnetworks.so."""

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # From a clean checkout to a verified NNAPI model: installs, builds, makes torchvision's MobileNetV2 (float and quantised,
 # seeded weights), converts it in four ways and runs every result on the host's NNAPI.
 set -euo pipefail

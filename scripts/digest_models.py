@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The models that digest_outputs.py converts, and with which options."""
 
 import importlib

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Converts some 600 pairs of a model and options and prints a line for each result: sha256 of the archive's records
 with their names in their order, of the report, and of the messages, and the exit code. A diff of two such texts
 shows the effects of a change of the converter. Needs PyTorch, for making the models."""

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Spoils an NNAPI device at random, and sees whether nnapi-probe's doctor names what is wrong, and whether a conversion by
 its answer is right on that device.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Exports the example programs of PyTorch 2 (torch._export.db.examples), and tells what becomes of each.
 
     export_examples.py write FOLDER    with PyTorch 2.9 or later: writes FOLDER/NAME.pt2 and what PyTorch gives for it

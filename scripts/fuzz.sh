@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Fuzzes under the address and undefined-behaviour sanitizers: scripts/fuzz.sh [SECONDS [TARGET...]]. The default is 60
 # seconds and all targets, which run at the same time. Targets:
 #   model   the host's NNAPI. Starts from Android's conformance cases if NNAPI_VECTORS names them

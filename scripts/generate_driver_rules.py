@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes lib/shim/driver_rules_text.inc from schemas/driver_rules.json: the rules that the shim has in itself.
 
 Run it after an edit of the rules and commit both; with --check it writes nothing and exits 1 if the file is stale. What
@@ -13,7 +14,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 RULES = "schemas/driver_rules.json"
 OUTPUT = "lib/shim/driver_rules_text.inc"
-BANNER = f"// Generated from {RULES} by scripts/generate_driver_rules.py, do not edit.\n"
+BANNER = f"// SPDX-License-Identifier: BSD-3-Clause\n// Generated from {RULES} by scripts/generate_driver_rules.py, do not edit.\n"
 
 
 def compact(value):

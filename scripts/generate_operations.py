@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes lib/format/{nnapi_codes.h,operation_table.h,operation_table.cpp} from schemas/nnapi_operations.json.
 
 Run it after an edit of the schema and commit both; with --check it writes nothing and exits 1 if a file is stale.
@@ -11,7 +12,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SCHEMA = "schemas/nnapi_operations.json"
-BANNER = f"// Generated from {SCHEMA} by scripts/generate_operations.py, do not edit.\n// clang-format off\n"
+BANNER = f"// SPDX-License-Identifier: BSD-3-Clause\n// Generated from {SCHEMA} by scripts/generate_operations.py, do not edit.\n// clang-format off\n"
 ANY = "ANY"
 ROLES = ["none", "layout", "axis", "new_axis", "axes", "perm", "per_axis_vector", "per_axis_pairs", "per_axis_mask",
          "shape", "activation", "padding_scheme"]

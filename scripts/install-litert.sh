@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Installs LiteRT for Node into build/litert, for `nnapi-convert verify model.pt out.tflite` and for tests: npm's packages
 # as tools/litert-runner/package-lock.json pins them. Does nothing if they are there. scripts/install.sh brings Node.
 set -euo pipefail

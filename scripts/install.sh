@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Installs the Debian 12 packages that building and testing need, and the packages given as arguments. Does nothing if
 # all are installed.
 set -euo pipefail

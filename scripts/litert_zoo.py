@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Converts torchvision's networks for LiteRT, runs each file in LiteRT under Node, and compares with TorchScript.
 
   litert_zoo.py [--group zoo|zoo_quantised|zoo_video] [--only NAME...] [--work FOLDER] [--seconds N]

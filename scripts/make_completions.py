@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes the completions for bash, zsh and fish from the program's own --help.
 
     make_completions.py build/release/bin/nnapi-convert FOLDER

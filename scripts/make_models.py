@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes the models that tests, demo and benchmark convert. Needs PyTorch and torchvision, and no network."""
 
 import argparse

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes exported programs as PyTorch 2.1, 2.2 and 2.4 save them: the files of testdata/exported/2.1, 2.2 and 2.4.
 
 Those releases aren't in Debian. PyTorch 2.6 exports and decomposes the models of make_exported.py, as PyTorch 2.1

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes torchvision's networks, torchaudio's models and small transformers as PyTorch 2 saves them: traced, scripted
 and exported (.pt2), each with inputs and PyTorch 2's results. pytorch2_sweep.py converts them.
 

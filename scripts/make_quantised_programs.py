@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes exported programs that are quantised (PT2E), with what PyTorch gives for their inputs: the files of
 testdata/exported/quantised.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Converts networks in the forms of mobile apps: plain, after optimize_for_mobile as .ptl, quantised dynamically, and in
 float16. All forms have to convert, agree, and keep the plain file's share of multiply-adds on NNAPI.
 

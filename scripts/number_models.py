@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Generated models whose numbers lie at the borders of their dtypes, for sweep_numbers.py: each is an expression and
 its samples. KINDS has the functions that draw one."""
 

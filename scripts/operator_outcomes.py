@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What became of each sample of an operator, which reasons are NNAPI's own, and the tables of it."""
 
 import collections

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The samples of PyTorch's own database of operators and modules, each as a module whose tensors are the arguments of
 forward: `torch.testing._internal.common_methods_invocations.op_db` and `common_modules.module_db`."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A process that traces samples of operators, and runs converted ones on PyTorch's own NNAPI loader: operators.py
 starts it, writes a request as JSON on a line of its stdin, and reads lines of JSON from its stdout. What ends or stops
 this process costs one sample."""

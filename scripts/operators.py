@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs PyTorch's own database of operators and modules through the converter: each sample becomes a module whose
 tensors are inputs of forward, is traced, converted whole (`--fallback none`) or, if that is refused, in parts, run by
 PyTorch's own loader on the host's NNAPI, and compared with eager PyTorch. Seeded: two runs give the same table."""

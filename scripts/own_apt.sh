@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Sourced by scripts that unpack Debian's packages into a folder of their own. The system's own packages stay as they
 # are. The sourcing script sets
 #   apt_folder   where apt keeps its lists and archives

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Converts what make_pytorch2.py wrote with PyTorch 2, runs each result on the host's NNAPI against TorchScript and
 against PyTorch 2's own results, and writes a table of what NNAPI runs of each network. A row is kept beside each file:
 a second run goes on where the first one stopped, and --table writes all rows that are there.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Builds and tests what a change in these folders breaks first, in build/release: a few minutes in place of all that
 # scripts/test.sh does.
 #   scripts/quick.sh lib/ops testdata/ops

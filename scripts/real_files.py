@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Converts every model of folders of real files, runs original and result on stock PyTorch, and writes a table.
 
     NNAPI_CONVERT=build/release/bin/nnapi-convert scripts/real_files.py FOLDER... --table new.json --against old.json

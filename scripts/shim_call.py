@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """shim_call.py LIBRARY FILE CALLS.npz RESULTS.npz [METHOD...]: runs a file that was written with --runtime shim in a
 process without PyTorch, by the C interface of libnnapi_shim.so (nnapi_shim_call).
 

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """shim_zoo.py FOLDER [--only NAME] [--table FILE]: converts models for the shim, runs the files in processes without
 PyTorch (shim_call.py), and compares with the originals in PyTorch. FOLDER holds what
 `make_models.py FOLDER --group zoo_detection` and `--group zoo_flow` wrote; other models are named as MODEL:SPEC[:SPEC...],

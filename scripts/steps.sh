@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
 # shellcheck disable=SC2034 # PYTHON is for those who source this
 # Sourced by the other scripts: `step NAME COMMAND...` runs a command under a heading and remembers how long it took;

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Converts small generated models whose numbers lie at the borders of their dtypes, runs each result on the host's
 NNAPI by PyTorch's own loader or the shim, and compares dtypes, integers exactly and floats by their range with what the
 Python module itself gives; infinite numbers may be the largest of float32, and what is in the place of NaN isn't asked.

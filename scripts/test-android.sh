@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Builds the shim with Android's NDK, checks what came of it, and runs it on Android's userland: scripts/test-android.sh
 #   ANDROID_NDK        the NDK's folder
 #   ANDROID_ROOTFS     a root folder of Android 10 or later, with /system and, where links lead there, /apex; several are

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Builds for another architecture and runs the tests there: scripts/test-architecture.sh ARCHITECTURE [core].
 #   ARCHITECTURE   arm64 or armhf, under qemu-user, or i386, on this machine's processor
 #   core           only the parts without LibTorch: the shim's core, its size and pages, and its tests on fakes of NNAPI

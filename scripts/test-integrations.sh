@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Tests the rules for Bazel and the plugin for Gradle with Debian's packages of both, offline: too slow and too large for every
 # run of the tests. Needs what scripts/install.sh installs, and installs bazel-bootstrap, gradle and nginx-light.
 #   NNAPI_CONVERT_BUILD=FOLDER  a build folder that is up to date; without it build/release is built

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Builds and tests with another release of LibTorch: scripts/test-libtorch.sh FOLDER [build [TARGET...] |
 # test [CTEST_ARGUMENT...]].
 #   FOLDER  a folder of unpacked packages (scripts/unpack-debian.sh makes one)

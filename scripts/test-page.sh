@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Tests reports' pages in a browser, and the graphs for Graphviz with its dot: Chromium is too large for every run of the
 # tests. Needs what scripts/install.sh installs, and installs chromium, chromium-driver, python3-selenium and graphviz.
 #   NNAPI_CONVERT_BUILD=FOLDER  a build folder that is up to date; without it build/release is built

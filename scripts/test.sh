@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Builds nnapi-convert and runs all its tests; ctest's summary comes last.
 #   NNAPI_CONVERT_WERROR=ON  warnings are errors; unset, the build folder keeps what it has
 #   NNAPI_VECTORS=PATH       Android's conformance cases, an archive or a folder; without them those tests are skipped

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Rewrites gcc's compile commands for clang-tidy, which can't read gcc's precompiled headers, and makes one of clang's.
 
     tidy_commands.py build/release/compile_commands.json build/tidy/compile_commands.json lib tools build/release/lib

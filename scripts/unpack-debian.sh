@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Unpacks the packages of another release of Debian that building and testing need, into a folder of their own:
 # scripts/unpack-debian.sh SUITE FOLDER [APT_OPTION...], for example trixie build/trixie. The system's own packages stay
 # as they are. scripts/test-libtorch.sh builds and tests there. Needs 3 GB. A mirror or snapshot whose Release file has

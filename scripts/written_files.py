@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Shows that PyTorch 1.13.1, which Android has, reads and runs what a program built on another LibTorch writes.
 
     written_files.py convert FOLDER   converts the small models of testdata into FOLDER, by $NNAPI_CONVERT

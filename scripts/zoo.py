@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Converts torchvision's networks in both layouts, runs each result on the host's NNAPI against TorchScript, asks
 PyTorch's own converter for the same, and writes a table; with --group quantised, the quantised networks in every
 --quant mode, against their float twins; with video, detection or flow, networks that NNAPI may run in parts. A row is

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Converts torchvision's networks (those of zoo.py) with --int8-weights, and compares the files with those of float
 weights: their sizes, and the largest error of the results on the host's NNAPI, of an output's range. A row is kept in
 the work folder: a second run goes on where the first one stopped. Networks that are quantised already have no float

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The part of zoo.py for networks that NNAPI may run in parts: videos, detectors and optical flow. Each variant, a form
 of a network, is converted in NHWC for PyTorch's own loader, and a row says what share of it NNAPI runs, what stays on
 the CPU and why, and how the results compare."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The first table of docs/generated/zoo.md: how many variants of torchvision's networks NNAPI runs, counted from zoo.py's
 rows."""
 

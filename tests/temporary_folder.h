@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes a folder for a test's files, and removes it with all its files at the end of the scope.
 #pragma once
 

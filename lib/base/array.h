@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A tensor read from a file that is no TorchScript.
 #pragma once
 

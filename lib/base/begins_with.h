@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Asks how a text begins; std::string_view has no starts_with() in C++17.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where top-1 looks for the largest element.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Counts elements, bytes or multiply-adds. A Count is unknown if it depends on an unknown size, if int64_t can't hold
 // it, or if it is computed from an unknown Count.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes numbers of things for people: "1 sample", "2 samples".
 #pragma once
 

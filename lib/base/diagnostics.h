@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Collects the refusals of single nodes and the warnings of a run. Both are data that the caller renders.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Represents the size of one dimension: a number, or an integer expression over the sizes of the model's inputs.
 //
 // Expressions have a normal form (a polynomial whose atoms are input sizes and floor divisions by a positive number),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Defines the errors that stop a run, and their exit codes.
 //
 // Bad input throws ConvertError. A broken invariant of our own code throws std::logic_error through NNC_ASSERT. An

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What samples feed an input with: a wrong normalisation of pictures shows there.
 #pragma once
 

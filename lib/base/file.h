@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes files that appear whole or not at all.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/base/file_pages.h"
 
 #include <fcntl.h>

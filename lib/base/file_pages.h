@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Gives back memory that holds the content of mapped files.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks the files of one command line: a written file must not replace a file that is read, or another written file.
 #pragma once
 

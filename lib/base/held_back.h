@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which samples judge a calibration, and have no part in it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the host's NNAPI.
 #include "lib/base/host_library.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds and loads the library of the host's NNAPI.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Opens files for reading. Only regular files are read: a pipe lets its reader wait for a writer, and a device may have
 // no end.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Says in this program's words what is wrong with a JSON text.
 #pragma once
 

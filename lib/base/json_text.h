@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes JSON as text. The values may hold any bytes: names of files and of a model's values need not be UTF-8.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/base/judging_program.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs a user's program that judges files by a number.
 #pragma once
 

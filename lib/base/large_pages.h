@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Memory for large tensors, which goes back to the system as soon as it isn't needed.
 #pragma once
 

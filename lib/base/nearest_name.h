@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the name that a misspelt name probably stands for.
 #pragma once
 

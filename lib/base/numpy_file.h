@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // NumPy's files: one array (.npy), or several by name in a zip archive (.npz).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/base/own_library.h"
 
 #include <filesystem>

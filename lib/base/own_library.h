@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the program's own libraries, which the program loads when it needs them.
 #pragma once
 

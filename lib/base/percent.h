@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes percentages for people, rounded down: 99.97 % becomes 99.9, not 100.0.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Pictures (JPEG, PNG) as files hold them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reading JPEG by libjpeg-turbo and PNG by libpng.
 #include <fmt/format.h>
 #include <png.h>

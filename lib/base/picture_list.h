@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which pictures a source names: a folder with its folders, a text file with one path a line, or a picture itself.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Shows refusals that differ by their source lines alone as one.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Keeps data in a temporary file until they are read again, so that they take no memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Opens files for data that a program writes and reads back.
 #pragma once
 

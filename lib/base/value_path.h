@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Names a value within an argument of forward: features["low"][0], state.hidden. As a list of steps, of which each may
 // hold any character, and as the text that --input and messages have.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads numbers and truth values as people write them in options.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The whole conversion, from a loaded TorchScript module to the module that runs on NNAPI.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Records of an archive that tell an app about the model (schemas/nnapi_extras.md).
 #pragma once
 

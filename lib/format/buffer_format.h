@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Defines version 1 of the compact model buffer, which PyTorch's stock loader (torch.classes._nnapi.Compilation) reads.
 //
 // schemas/nnapi_buffer.md describes it with an example. Never change version 1, as loaders on phones would not change

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Defines versions 2, 3, 4 and 6 of the model buffer, which the shim (lib/shim) reads. schemas/nnapi_buffer.md has an
 // example.
 //

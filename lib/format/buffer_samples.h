@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Defines the samples at the end of a model buffer of version 4 and later: inputs, and the outputs that TorchScript
 // gave for them. The shim runs them on a device before it trusts the device. The generator of inputs is here, too, as
 // the converter and the shim have to make the same numbers.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes the CRC-32 of zip archives (polynomial 0xEDB88320, reflected) for the shim: small, and without a library.
 // Programs on the host use libdeflate's function, which is a hundred times as fast.
 #pragma once

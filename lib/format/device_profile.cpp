@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/format/device_profile.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads which operations a device's NNAPI driver accepts and refuses (schemas/device_profile.schema.json), and judges
 // operations by it. The file describes a real device that was probed, or an invented one for tests. The converter and
 // the host's NNAPI both use it: each names an operation's operands by its own reading of its own model.

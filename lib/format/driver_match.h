@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compares names and versions of NNAPI drivers with those of driver rules (schemas/driver_rules.schema.json).
 #pragma once
 

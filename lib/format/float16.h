@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Converts between float32 and the bits of IEEE 754's half precision (binary16).
 #pragma once
 

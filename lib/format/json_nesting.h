@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks the nesting of a JSON text before it is read. nlohmann's library copies and prints nested values by recursion,
 // so a text with a hundred thousand brackets would overflow the stack.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads values of a JSON text with the path to them, so that each error names its place, the value found, and the value
 // needed: "profile.json.refuses[0].types.input: 3 found, a list needed".
 #pragma once

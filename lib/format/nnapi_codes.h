@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Generated from schemas/nnapi_operations.json by scripts/generate_operations.py, do not edit.
 // clang-format off
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Defines version 5 of the model buffer: a package. It holds several buffers of other versions that compute the same
 // network, each for other phones, and one blob of weights that they share. schemas/nnapi_buffer.md has the page.
 //

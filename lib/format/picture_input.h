@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What becomes of a picture on its way into a model. The converter calibrates with this code, and the shim fills the
 // model's input with it on the phone.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The record of an archive that tells how pictures become the model's input (schemas/nnapi_extras.md).
 #pragma once
 

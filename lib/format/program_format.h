@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The binary form of a program: the part of a model that NNAPI doesn't run, for runtimes without PyTorch
 // (schemas/nnapi_program.md). A program is TorchScript's own graph, inlined, as words: the operators of PyTorch by
 // their schemas' names, on registers, with branches and loops.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Declares what all files of the C interface use: the objects behind the handles, null checks, the guard of each call.
 #pragma once
 

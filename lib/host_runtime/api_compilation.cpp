@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The C interface: compilations.
 #include "lib/host_runtime/api.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The C interface: devices and feature levels.
 #include <algorithm>
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The C interface: executions in the background, events and sync fences.
 #include "lib/host_runtime/api.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The C interface: memories and their descriptors.
 #include "lib/host_runtime/api.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sets and checks the inputs and outputs of an execution.
 #include "lib/format/operation_table.h"
 #include "lib/host_runtime/execution.h"

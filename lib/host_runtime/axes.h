@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes axes, layouts and windows for several families of operations.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes boxes for the detection operations. A tensor of boxes is Float and has [x1, y1, x2, y2] in its last
 // dimension; quantised boxes are multiples of 1/8.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads and writes the file of a cached compilation.
 //
 // Preparing a model for the host takes microseconds, less than reading a file, so the file keeps no prepared model. It

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Comparisons, logical operations and SELECT.
 #include "lib/host_runtime/axes.h"
 #include "lib/host_runtime/kernels.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Holds a compilation: a model, its devices and the options for running it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes IF and WHILE, which run other models.
 #include "lib/format/operation_table.h"
 #include "lib/host_runtime/kernels.h"

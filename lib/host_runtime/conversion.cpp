@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // QUANTIZE, DEQUANTIZE and CAST.
 #include "lib/host_runtime/kernels.h"
 #include "lib/host_runtime/quantization.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // CONV_2D, GROUPED_CONV_2D and DEPTHWISE_CONV_2D.
 #include "lib/host_runtime/axes.h"
 #include "lib/host_runtime/exact_convolution.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes BOX_WITH_NMS_LIMIT and DETECTION_POSTPROCESSING, which choose the boxes to report.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Describes the devices: the host itself, and a device described by a profile (NNAPI_HOST_PROFILE).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Judges operations of a Model by a device's profile (lib/format/device_profile.h).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tells a model's inputs and outputs apart.
 #pragma once
 

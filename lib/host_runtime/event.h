@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Holds events: callers wait with them for executions in the background.
 #pragma once
 

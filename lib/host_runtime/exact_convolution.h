@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks filter, bias and scales for all convolutions, and computes exact integer sums with floating-point ATen.
 #pragma once
 

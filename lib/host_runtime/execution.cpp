@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs an execution and keeps its state. arguments.cpp sets its inputs and outputs.
 #include "lib/host_runtime/execution.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs computations of a compilation, one after the other, on the caller's buffers for its inputs and outputs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reports refusals: a Failure carries the code that the C function returns and the sentence that it prints. Code inside
 // the library throws it; the guard of the C interface (guard.h) turns it into the code and the sentence.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tells the feature level that the library offers, and the level that added each function of the C interface.
 #pragma once
 

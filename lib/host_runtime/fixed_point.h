@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes in fixed point for the quantised LSTM operations, with the same integer results as NNAPI, bit for bit.
 //
 // A 16-bit code with b integer bits stands for the number code * 2^(b - 15).

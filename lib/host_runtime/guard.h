@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Turns failures and exceptions into a result code and a sentence on stderr.
 #pragma once
 

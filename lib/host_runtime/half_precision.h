@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Rounds float results to half precision, as a device that computes in float16 does.
 #pragma once
 

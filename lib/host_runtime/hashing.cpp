@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // LSH_PROJECTION and HASHTABLE_LOOKUP.
 #include <farmhash.h>
 

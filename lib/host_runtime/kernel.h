@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Gives operations access to their arguments, and lists all operations.
 //
 // Each operation has a rule and a kernel. The rule checks values, scales and extents and sets the outputs' shapes. It

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Declares the rules and kernels of all operations for the list in registry.cpp; each family has one file.
 #pragma once
 

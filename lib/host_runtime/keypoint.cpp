@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes HEATMAP_MAX_KEYPOINT: the peaks of a box's heatmaps, interpolated between cells.
 #include <algorithm>
 #include <cmath>

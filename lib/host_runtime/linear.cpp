@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // FULLY_CONNECTED and BATCH_MATMUL.
 #include <ATen/Parallel.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Logs sentences on stderr. The environment variable NNAPI_HOST_LOG sets the level: off, error (the default), info or
 // debug.
 #pragma once

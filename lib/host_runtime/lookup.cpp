@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // GATHER, EMBEDDING_LOOKUP, FILL and RANK.
 #include "lib/host_runtime/axes.h"
 #include "lib/host_runtime/kernels.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // LSTM, and over sequences UNIDIRECTIONAL_SEQUENCE_LSTM and BIDIRECTIONAL_SEQUENCE_LSTM.
 #include "lib/host_runtime/kernels.h"
 #include "lib/host_runtime/lstm_cell.h"

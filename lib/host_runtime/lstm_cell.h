@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes the cell of the floating-point LSTM operations, and checks LSTM cells, also for QUANTIZED_LSTM.
 //
 // In a bidirectional layer, the argument names of each direction are those of a unidirectional layer with a prefix.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Holds memory objects: mappings of file descriptors, and device memories, which the runtime makes itself from a
 // descriptor that lists their uses (NNAPI calls them memory domains).
 #pragma once

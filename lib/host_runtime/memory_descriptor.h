@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lists the uses of a device memory (memory.h), and derives the type and shape of its value.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Builds and checks a model. After finish() the model is valid, its operations are in an order that can run, and shapes
 // are inferred as far as possible. Every member fails with a sentence if the caller breaks a rule.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Declares the Neural Networks API's C interface up to feature level 8, with the names and the ABI of the NDK.
 //
 // Functions return a ResultCode (lib/format/nnapi_codes.h) unless a comment says otherwise; every refusal also prints

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // L2_NORMALIZATION, LOCAL_RESPONSE_NORMALIZATION and INSTANCE_NORMALIZATION.
 #include "lib/host_runtime/axes.h"
 #include "lib/host_runtime/kernels.h"

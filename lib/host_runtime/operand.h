@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Describes operands: type, extents, quantisation and value, and the bytes of each type.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // PAD, PAD_V2 and MIRROR_PAD.
 #include "lib/host_runtime/axes.h"
 #include "lib/host_runtime/kernels.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds models with IF or WHILE that abort Android's runtime. That runtime cuts a model with IF or WHILE, and the
 // models that these operations run, into steps: each IF or WHILE is a step, and so are the plain operations between
 // them. A step may read an output of the main model that a step of plain operations wrote. Android's runtime aborts the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // AVERAGE_POOL_2D, MAX_POOL_2D and L2_POOL_2D.
 #include <limits>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Prepares a model for running, and runs it: the main model of an execution, and the models that IF and WHILE refer to.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes AXIS_ALIGNED_BBOX_TRANSFORM and GENERATE_PROPOSALS, which make boxes from deltas.
 #include <algorithm>
 #include <cmath>

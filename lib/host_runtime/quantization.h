@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Converts between codes (quantised values) and numbers, and has the arithmetic that families of quantised operations
 // share.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/host_runtime/quantization_rules.h"
 
 #include "lib/host_runtime/quantization.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks and reads an operation's quantisation and activation, for rules and kernels of several families.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // QUANTIZED_16BIT_LSTM: a cell on 8-bit codes with fixed scales, its state and gates in 16 bits.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // QUANTIZED_LSTM: signed 8-bit input and output, symmetric weights, the cell's state and gates in 16 bits.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // RANDOM_MULTINOMIAL.
 #include <algorithm>
 #include <random>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Serves all recurrent layers: checks extents and omitted values, stacks weights, and reads and writes sequences.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // MEAN, REDUCE_*, ARGMAX, ARGMIN and TOPK_V2.
 #include <algorithm>
 #include <limits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lists the operations of the runtime, one row each.
 #include "lib/host_runtime/kernels.h"
 

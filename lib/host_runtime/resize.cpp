@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // RNN, and over sequences UNIDIRECTIONAL_SEQUENCE_RNN and BIDIRECTIONAL_SEQUENCE_RNN.
 #include "lib/host_runtime/kernels.h"
 #include "lib/host_runtime/quantization.h"

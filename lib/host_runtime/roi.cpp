@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes ROI_ALIGN and ROI_POOLING, which resample regions of a feature map to one size.
 #include <algorithm>
 #include <cmath>

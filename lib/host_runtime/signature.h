@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Matches an operation's operands against the operations table.
 #pragma once
 

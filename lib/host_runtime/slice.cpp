@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // SLICE, STRIDED_SLICE, TILE and REVERSE.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // SOFTMAX and LOG_SOFTMAX.
 #include "lib/host_runtime/axes.h"
 #include "lib/host_runtime/kernels.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Operations that move cells between space, depth and batch: DEPTH_TO_SPACE, SPACE_TO_DEPTH, BATCH_TO_SPACE_ND,
 // SPACE_TO_BATCH_ND and CHANNEL_SHUFFLE.
 #include "lib/host_runtime/axes.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Stores the values of operands in ATen tensors.
 #pragma once
 

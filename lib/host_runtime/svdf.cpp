@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes SVDF: a dense layer over the last few inputs; its weights are sums of products of feature and time filters.
 #include "lib/host_runtime/kernels.h"
 #include "lib/host_runtime/quantization.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes a trace of executions: a line of JSON for each operation, to the file that NNAPI_HOST_TRACE names.
 #pragma once
 

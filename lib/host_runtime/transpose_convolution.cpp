@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // TRANSPOSE_CONV_2D.
 #include <algorithm>
 

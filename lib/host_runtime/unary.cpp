@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Elementwise operations on one tensor: rows of a table.
 #include <ATen/Parallel.h>
 

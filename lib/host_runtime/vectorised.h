@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Marks a function that is a loop over numbers: the compiler makes it for AVX2, too, and the processor's form runs.
 // Both forms give the same numbers, as AVX2 alone has no fused multiply-add.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reductions, norms and elementwise formulas.
 #include <algorithm>
 #include <set>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The data of a file: equal constants share a buffer.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The numbers of LiteRT's file format that this program writes. Source of facts: schema.fbs of google-ai-edge/LiteRT.
 #pragma once
 

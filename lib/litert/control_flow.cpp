@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // IF and WHILE: the models that they run become subgraphs.
 #include "lib/litert/operations.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/litert/convert_model.h"
 
 #include <fmt/format.h>

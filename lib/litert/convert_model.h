@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes NNAPI models as a LiteRT file (.tflite): each model becomes a subgraph and a signature.
 //
 // NNAPI's operations were taken from LiteRT's, so most become one operator (operations.h). What the format forces

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Convolutions and products of matrices. LiteRT's filters have NNAPI's order, and its integers of 8 bits want weights
 // with zero point 0.
 #include "lib/litert/operations.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What LiteRT's delegates take, by their sources (docs/litert.md).
 #pragma once
 

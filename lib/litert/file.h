@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A LiteRT file before it is written: subgraphs, tensors, operators, and data that are read only when they are written.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/litert/file_reader.h"
 
 #include <fmt/format.h>

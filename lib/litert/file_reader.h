@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads LiteRT files (.tflite), of this program and of others, for people: `nnapi-convert inspect`. Every offset is
 // checked, so that a damaged or hostile file gets an error.
 #pragma once

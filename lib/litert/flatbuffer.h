@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes a flatbuffer: a tree of tables, with large data behind it that the caller writes from wherever they are.
 //
 // The format (flatbuffers.dev/internals): little-endian; a table begins with the distance to its vtable, which tells

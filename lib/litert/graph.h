@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Builds one subgraph: tensors of an NNAPI model's operands, tensors between operators, and operators.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Operations that move elements and change none.
 #include <algorithm>
 #include <numeric>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/litert/operation_writer.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the functions that write one operation of NNAPI see of it: its arguments by their names in the operations table
 // (schemas/nnapi_operations.json), and its results.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/litert/operations.h"
 
 #include "lib/format/operation_table.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The table of NNAPI's operations and their forms in LiteRT.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Recurrent layers. LiteRT's own keep their state in the file, which its new API refuses, so a layer becomes the
 // operators of its cell, step by step.
 #include <fmt/format.h>

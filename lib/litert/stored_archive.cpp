@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/litert/stored_archive.h"
 
 #include "lib/format/crc32.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A zip archive of small files, uncompressed, in the plain form without ZIP64.
 #pragma once
 

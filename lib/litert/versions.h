@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which version of an operator a file has to ask for. Too high a version is refused by older runtimes, so the lowest
 // one is written. Source of facts: docs of LiteRT's operators, and trials in LiteRT 2.5.3 (docs/litert.md).
 #pragma once

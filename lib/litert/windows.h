@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Padding of convolutions and pools: NNAPI has numbers or a scheme, LiteRT schemes alone.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How LiteRT files are written.
 #pragma once
 

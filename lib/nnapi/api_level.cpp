@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/nnapi/api_level.h"
 
 #include "lib/format/operation_table.h"

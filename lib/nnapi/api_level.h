@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Converts between Android's API levels and NNAPI's feature levels (NNAPI's versions).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Appends operands and operations to a Model.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Holds the value of a weight: a view of bytes with another owner, and a recipe that turns the bytes into the value for
 // NNAPI. Building and changing a Constant does not read the bytes; bytes() reads them once, when the model is written.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Copies tensors with their axes in another order.
 #pragma once
 

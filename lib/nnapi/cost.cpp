@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/nnapi/cost.h"
 
 namespace nnapi_convert::nnapi {

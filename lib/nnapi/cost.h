@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes the cost of running a model from its shapes: multiply-adds, elements and bytes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Judges operations of a Model by a device's profile (lib/format/device_profile.h), so that a model uses only
 // operations that the device accepts. What the device's driver is known to do wrong (schemas/driver_rules.json) counts
 // as refused, too.

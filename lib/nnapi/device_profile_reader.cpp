@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads a device's profile, and adds what the device's driver is known to do wrong.
 #include <fmt/format.h>
 

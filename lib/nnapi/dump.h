@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes a Model as text, one operation a line with its arguments by name. --dump-after prints this text, and golden
 // tests compare it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which of NNAPI's operations compute with 8-bit integers, and what they ask of the scales of their operands.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Holds one NNAPI model as the converter builds it: operands, operations, inputs and outputs, and the models that its
 // IF and WHILE operations run (subgraphs).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes permutations of axes: result axis i is source axis order[i].
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Gives the device profiles and driver rules that come with the program: the files of schemas/profiles, and
 // schemas/driver_rules.json, at build time.
 #pragma once

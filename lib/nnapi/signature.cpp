@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/nnapi/signature.h"
 
 #include <fmt/format.h>

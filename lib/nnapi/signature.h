@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the signature of the operations table that an operation of a Model fits.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds parts of an NNAPI model that drivers run slowly or leave to the CPU, by a list of rules. The id of a rule never
 // changes; docs/check.md explains each rule.
 #pragma once

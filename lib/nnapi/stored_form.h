@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The form in which a file stores a float32 weight in a quarter of its size. The module or the shim turns it into
 // float32 at load: NNAPI sees a TENSOR_FLOAT32.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks a model by NNAPI's own rules at one feature level, which it reads from the operations table.
 #pragma once
 

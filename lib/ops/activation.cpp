@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Activations made of straight lines: relu, clamp, leaky_relu, the shrinking ones.
 #include <ATen/ATen.h>
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Adaptive pools: bin i of n goes from floor(i * size / n) to ceil((i + 1) * size / n). Bins of one size at one
 // distance are a window of a pool.
 #include <ATen/ATen.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Indexing by tensors, x[:, i, j]: constant ones and ones that are computed at run time.
 #include <ATen/ATen.h>
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Scaled dot-product attention. Multi-head attention comes here in plain operations:
 // lib/ops/decompose_attention.cpp.
 #include <ATen/ATen.h>

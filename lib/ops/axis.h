@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Helps rules that work along one axis: groups the sizes of a tensor into [before, axis, behind]. A tensor of rank 0 is
 // treated as one of rank 1 with one element.
 #pragma once

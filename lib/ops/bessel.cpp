@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Bessel functions, by the polynomials of Abramowitz and Stegun (9.4 and 9.8): one for small arguments, one in the
 // inverse of large ones, each within a few units of a float32's rounding.
 #include <cmath>

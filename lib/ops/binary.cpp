@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Arithmetic of two or more tensors and numbers, of float32 or integers.
 #include <ATen/ATen.h>
 #include <fmt/format.h>

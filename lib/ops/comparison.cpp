@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Comparisons and logic: operations whose result is bool.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Operators that make or read complex numbers are formulas of the two parts (lib/ops/formulas.h).
 // Joining the parts costs nothing if only such formulas read the result.
 #include "lib/ops/complex.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Rules for complex tensors: pairs of real tensors stand for them, as NNAPI has no complex operands.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Convolutions of float32.
 #include <ATen/ATen.h>
 #include <fmt/format.h>

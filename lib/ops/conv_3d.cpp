@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Convolutions of volumes, float32: NNAPI has images only. What one depth of the kernel sees is a frame, and the planes
 // of all depths are one batch (frames.h):
 //  - a kernel of depth 1 is a CONV_2D of the frames,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Changes of dtype, by CAST.
 #include <fmt/format.h>
 

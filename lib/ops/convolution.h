@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Shared by float and quantised convolutions: reads the arguments, computes the result's sizes, and appends the NNAPI
 // operations. All are lowered as 2-D convolutions: 1-D ones have height 1, 3-D ones are sums of 2-D ones.
 #pragma once

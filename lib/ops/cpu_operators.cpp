@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Operators that stay on the CPU, or that are taken apart before rules see them, about which the converter knows
 // something.
 #include "lib/ops/families.h"

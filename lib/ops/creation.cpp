@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tensors of one value whose size depends on the inputs: FILL, or TILE of the value below feature level 4. Those of
 // fixed size are constants before they come here.
 // And what is written over a tensor, which leaves its sizes and its dtype: copy, fill, zero.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Rules for cumulative products, extremes and logarithms of sums along an axis. They work by doubling: each step
 // combines every element with the element that is 1, 2, 4... places before it.
 #include <fmt/format.h>

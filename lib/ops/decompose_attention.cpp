@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Attention as PyTorch's fast path has it: one operator for projections, attention and, in an encoder's layer, all of
 // it.
 #include <ATen/ATen.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Products of several tensors: bilinear layers, einsum of three operands and more, quantised products.
 #include <ATen/ATen.h>
 

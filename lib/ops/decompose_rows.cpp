@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Rows of a table, and repeated ones, whose places are constants.
 #include <ATen/ATen.h>
 

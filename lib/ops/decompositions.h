@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Operators that become other operators of ATen where some of their arguments are constants. No types are needed.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Regions of feature maps brought to one size: torchvision's roi_align and roi_pool.
 //
 // ROI_ALIGN and ROI_POOLING compute what torchvision does, but stop at regions that reach out of the map, where

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Products and distances of vectors: cdist, pdist, cross, vdot, addr, renorm.
 #include <ATen/ATen.h>
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // einsum of one or two operands, brought to a product of matrices: [batch, left's own, shared] by [batch, right's own,
 // shared].
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The error function's relatives: erfcx, the normal distribution, its logarithm and its inverse.
 #include <cmath>
 #include <limits>

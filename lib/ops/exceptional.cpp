@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Functions that treat signs, infinities and what is no number in their own way: copysign, fmax, xlogy, isinf, frexp...
 #include <cmath>
 #include <limits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lowers exponentials and logarithms near 1 without losing digits in a sum with 1.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Expression: a tensor while lowering, with arithmetic operators, so that a rule is written as its formula. Each
 // operator appends an NNAPI operation in its best form for the feature level. Operands broadcast against each other and
 // have one dtype, float32 or an integer; a number takes the dtype of the other operand.

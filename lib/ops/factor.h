@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Factor: one operand of a matrix product while lowering. Constants are reshaped, permuted and split at conversion;
 // other tensors by RESHAPE, TRANSPOSE and SPLIT operations, which are left out if they change nothing.
 #pragma once

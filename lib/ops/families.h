@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Declares the rule tables, one for each family and file. registry.cpp joins them: a family missing there is unused.
 #pragma once
 

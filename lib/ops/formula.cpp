@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/ops/formula.h"
 
 #include "lib/ops/shape_rules.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Helps rules that lower a function of one tensor to one formula of NNAPI operations.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Views that name their strides.
 #include <ATen/ATen.h>
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Losses of scores of classes: the target names a class, or holds a probability for each.
 #include <ATen/ATen.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Formulas of operators that read or make complex numbers, which are pairs of real tensors (formulas.h).
 #include <ATen/ATen.h>
 #include <ATen/core/dispatch/Dispatcher.h>

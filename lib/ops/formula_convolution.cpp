@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Transposed convolutions that TRANSPOSE_CONV_2D does not take as they are: of volumes, with padding as wide as the
 // kernel, and with weights that are computed as the model runs and have dilation, groups or a large output_padding.
 // Convolutions of volumes in groups, with such weights.

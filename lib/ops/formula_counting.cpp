@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Elements counted or weighed in groups that the model computes: histograms, reductions of segments, covariances.
 #include <ATen/ATen.h>
 #include <fmt/format.h>

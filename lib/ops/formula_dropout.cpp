@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Dropouts that draw no random numbers: those that do nothing, or leave nothing.
 #include <ATen/ATen.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Fake quantisation, which training inserts: floats rounded to the numbers that a quantised tensor holds.
 #include <ATen/ATen.h>
 

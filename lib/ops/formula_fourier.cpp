@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // torch.fft of fixed sizes, along one axis after the other.
 #include <ATen/ATen.h>
 

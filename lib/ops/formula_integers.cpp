@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Bits of integers and shifts, where one side is constant, as arithmetic in two's complement: NNAPI has no operations
 // on bits. Activations of integers.
 #include <ATen/ATen.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Rows of tables that are computed, sums of bags of them, and products with such tables.
 #include <ATen/ATen.h>
 #include <fmt/format.h>

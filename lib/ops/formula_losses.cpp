@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Losses of each element, which may be summed up or averaged.
 #include <ATen/ATen.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Systems of equations, inverses and determinants of small matrices, and their triangular factors: unrolled, in as many
 // steps as a matrix has rows. A matrix without an inverse gives infinite numbers or none, where PyTorch raises.
 #include <ATen/ATen.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Normalisations by statistics or weights that are computed as the model runs.
 #include <ATen/ATen.h>
 

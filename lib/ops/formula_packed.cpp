@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Packed sequences of known lengths: the steps of all sequences one behind the other, each with as many rows as there
 // are sequences of that length or more, the longest first.
 #include <ATen/ATen.h>

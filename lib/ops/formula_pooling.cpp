@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Pools that give the places of their maxima, their inverse, and pools of uneven bins of volumes. A pool goes over one
 // axis after the other: the cells of each window lie side by side, the first of those that are equal is taken.
 #include <ATen/ATen.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Products of tensors in forms that no rule takes: a linear layer whose weight is a vector, the product of three
 // tensors that bilinear layers are made of, and products of small integers.
 #include <ATen/ATen.h>

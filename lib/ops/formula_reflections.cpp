@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The QR decomposition of small matrices by Householder's reflections, and products with what it packs, unrolled: as
 // many steps as a matrix has rows or columns.
 #include <ATen/ATen.h>

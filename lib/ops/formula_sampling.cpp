@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Volumes resized, and images and volumes read at computed places: their pixels are the rows of a table.
 #include <ATen/ATen.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Short-time Fourier transforms: convolutions with waves under a window, and back by transposed ones.
 #include <ATen/ATen.h>
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Formulas: operators written as compositions of other operators, with ATen's own functions (losses, Fourier
 // transforms, pools with indices). expand_composite() traces a formula on made-up tensors.
 //

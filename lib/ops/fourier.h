@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes Fourier transforms along one axis as products with constant matrices.
 #pragma once
 

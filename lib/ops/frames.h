@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Turns volumes [N, C, D, H, W] into images, as NNAPI's operations have two spatial axes. Frames are [D*N, C, H, W]:
 // the batch holds all planes, planes of one depth next to each other, so that slices of the first axis, which NCHW and
 // NHWC share, move along depth. Columns are [1, C, D, N*H*W]: the height of the image is the depth of the volume. In

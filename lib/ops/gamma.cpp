@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The gamma function's logarithm and its derivatives: asymptotic series for arguments of 7 and more, to which smaller
 // ones are shifted, and the reflection formula below 1/2.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // grid_sample: an image read at computed places. Its pixels are the rows of a table, of which GATHER takes the four
 // around each place.
 #include <ATen/ATen.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/ops/index_arguments.h"
 
 #include <torch/csrc/jit/ir/constants.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the arguments of operators that are indices, and the sizes that they index.
 #pragma once
 

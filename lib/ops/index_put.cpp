@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // index_put: elements of a tensor replaced, or added to, at indices of some of its axes.
 #include <ATen/ATen.h>
 #include <fmt/format.h>

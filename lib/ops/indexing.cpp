@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Elements picked by index, and axes turned round.
 #include <ATen/ATen.h>
 #include <fmt/format.h>

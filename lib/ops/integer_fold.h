@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reduces integers along axes by elementwise operations on parts of the tensor: NNAPI's reductions take floats only.
 #pragma once
 

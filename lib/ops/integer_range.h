@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Ranges of integers and arithmetic on ranges. Rules need them because float32 is exact only up to 2^24, and because
 // NNAPI has int32 in place of PyTorch's int64.
 #pragma once

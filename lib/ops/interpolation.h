@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes interpolation along one axis as a matrix: for each result cell, PyTorch's weights of the source cells.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tensors joined, and repeated.
 #include <fmt/format.h>
 

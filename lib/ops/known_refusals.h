@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lists operators that have no rule for a known reason, with the parts of the refusal's message.
 #pragma once
 

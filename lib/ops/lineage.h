@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Records the lineage of each node: the operators that were taken apart to make it. Taking an operator apart leaves
 // other operators, which may be taken apart in turn. This ends, as no operator is taken apart if its own name is in its
 // lineage.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Linear layers as FULLY_CONNECTED, which takes its input's last axis as features and gives a matrix.
 #include <ATen/native/quantized/PackedParams.h>
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Products of matrices and batches of them.
 #include "lib/ops/matmul.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lowers matrix products for all rules that need them: linear layers, matmul, einsum, attention.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Unrolls direct methods for matrices (elimination, Cholesky) into one step for each row. A batch of matrices is a
 // tensor whose last two axes are rows and columns.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Elements moved to other places by a table: ATen itself runs the operator on the places, and a GATHER by the result
 // runs it on the elements. Diagonals, triangles, windows, and what is written into a part of a tensor.
 #include <ATen/ATen.h>

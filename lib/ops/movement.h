@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lowers operators that only move elements to a GATHER. ATen runs the operator on a tensor of indices to make the
 // GATHER's table (movement.cpp).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Normalisations. Batch norm is lowered plainly to MUL and ADD, which fold_affine moves into the convolution before;
 // the others take their statistics from the input.
 #include <ATen/ATen.h>

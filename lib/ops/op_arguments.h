@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the arguments of one node by their names in the schema, and the types of its inputs, for a rule.
 //
 // A rule that can't take a node calls refuse(), which throws NodeRefused; the caller keeps the Refusal and continues

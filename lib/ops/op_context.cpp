@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/ops/op_context.h"
 
 #include <ATen/ATen.h>

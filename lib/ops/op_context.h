@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The context of a rule that lowers one node: the node's arguments (op_arguments.h), the operands of its inputs, and
 // the builder for NNAPI operations.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // OpRule: how one PyTorch operation is typed and lowered, and what else is true of it. A family's file gives a table of
 // them; registry.cpp lists the families.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // OpTraits: what is true of an operator wherever it stands, beside how it is typed and lowered. Rows of rules
 // (op_rule.h) and rows of operators that stay on the CPU (cpu_operators.cpp) state it; every stage reads it from there.
 // A field that isn't set has the safe answer.

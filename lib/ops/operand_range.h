@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the range of the integers in an operand while a node is lowered.
 #pragma once
 

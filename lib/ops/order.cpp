@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Rules for extremes and sorting: argmax, max along an axis, topk, sort.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tensors with a border of constants, or of their own elements.
 #include <ATen/ATen.h>
 #include <fmt/format.h>

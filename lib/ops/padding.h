@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Appends PAD and PAD_V2 for all rules that add a border of one number.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compositions of operators that NNAPI has one operation for, found by the last operator of each.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Splits the per-channel weights of convolutions into a few tensors with one scale each, as PyTorch's own loader can't
 // carry a scale for each channel.
 #pragma once

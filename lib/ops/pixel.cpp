@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Moves between channels and places: pixel_shuffle, pixel_unshuffle, channel_shuffle. PyTorch numbers the channels of a
 // block [channel, place], NNAPI [place, channel]; the CHANNEL_SHUFFLE between them folds into a convolution beside it.
 #include <fmt/format.h>

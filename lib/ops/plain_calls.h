@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Inserts plain operators that replace a composite node.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Pools with a sliding window. NNAPI's average divides by the cells inside the input, which is PyTorch's
 // count_include_pad=False.
 #include "lib/ops/pooling.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lowers pools, for all rules that pool.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Pools of volumes: first of height and width of all frames, then of depth, the height of columns (frames.h). Maxima
 // and averages of boxes are those of their planes'.
 #include <fmt/format.h>

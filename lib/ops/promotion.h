@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Implements PyTorch's type promotion: finds the common dtype of arguments, and casts arguments to it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Steps between float and quantised tensors.
 #include <ATen/ATen.h>
 #include <fmt/format.h>

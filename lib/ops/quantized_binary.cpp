@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Arithmetic of quantised tensors: with each other, and with numbers.
 #include <ATen/ATen.h>
 #include <fmt/format.h>

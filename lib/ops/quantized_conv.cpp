@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Convolutions of quint8 with weights packed by PyTorch.
 #include <ATen/ATen.h>
 #include <ATen/native/quantized/PackedParams.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Functions of quantised tensors with a scale of their own that no float operator's file has: sigmoid, dropout, batch
 // norms with relu.
 #include <ATen/ATen.h>

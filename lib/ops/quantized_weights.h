@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Converts weights of quantised convolutions and linear layers to NNAPI's form: quint8 weights, int32 bias.
 #pragma once
 

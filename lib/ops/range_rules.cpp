@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/ops/range_rules.h"
 
 namespace nnapi_convert {

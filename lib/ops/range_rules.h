@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lists for each operator how the range of its integer results follows from the ranges of its arguments.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Rules for elements of a certain rank along an axis: kthvalue, median, quantile, mode, aminmax.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Operators of our own that stand for compositions of PyTorch's; lib/converter/frontend/recognise.cpp finds those.
 #include <fmt/format.h>
 

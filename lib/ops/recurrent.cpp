@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Recurrent layers over a sequence: one operation each where NNAPI has one and the loader can say it, else unrolled,
 // which needs a fixed length: the input's products for all steps at once, then step by step the recurrent ones.
 #include <ATen/ATen.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Recurrent cells: one step, with the state as input and output.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lowers recurrent layers to NNAPI's operations for a whole sequence (such as UNIDIRECTIONAL_SEQUENCE_LSTM) or for one
 // step (LSTM). These operations leave out optional operands, which only the shim's buffer can express.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The formulas of LSTM, GRU and plain recurrent cells, with PyTorch's order of gates in their weights.
 #include <ATen/ATen.h>
 #include <fmt/format.h>

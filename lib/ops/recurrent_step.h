@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lowers one step of a recurrent layer, for sequences (aten::lstm and similar operators) and for single cells.
 #pragma once
 

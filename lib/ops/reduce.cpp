@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reductions along axes: sums, means, extremes, any and all. NNAPI reduces float32 and bool, and some quint8; integers
 // go by float32 where that holds them, and are folded else.
 #include <fmt/format.h>

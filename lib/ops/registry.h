@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the rule of an operator among all rules.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Resizing of images and sequences.
 #include <ATen/ATen.h>
 #include <fmt/format.h>

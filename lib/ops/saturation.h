@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What becomes of infinite numbers on Android: NNAPI's arithmetic gives the largest float32 in place of an infinite
 // number, as its reference clamps each result, even without an activation. Operations that move, choose or compare
 // numbers keep infinite ones.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Elements written to computed places along an axis: scatter, index_add, index_copy and their like.
 #include <ATen/ATen.h>
 #include <fmt/format.h>

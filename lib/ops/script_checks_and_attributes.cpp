@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/ops/script_forms.h"
 
 namespace nnapi_convert {

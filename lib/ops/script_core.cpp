@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Operators that run_decompositions() leaves in an exported program, or that functions of PyTorch call, and that models
 // seldom call themselves. Each is written as the operator of PyTorch 1.13.1 that models call.
 #include "lib/ops/script_forms.h"

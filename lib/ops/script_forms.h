@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Operators as TorchScript of PyTorch 1.13.1: those that PyTorch got later, and those of its inside that exports name.
 // They are taken apart as a file is loaded, as what runs on a phone is 1.13.1.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Elements found among others by comparing all pairs, and counted: isin, searchsorted, histc, count_nonzero.
 #include <fmt/format.h>
 

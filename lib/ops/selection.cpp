@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Choice by a mask: where and masked_fill. NNAPI's SELECT doesn't broadcast; a number under a mask of another shape is
 // put in place by MINIMUM and MAXIMUM, which do, and tensors are repeated by TILE.
 #include <ATen/ATen.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Operations that move elements and compute nothing.
 #include <ATen/ATen.h>
 #include <fmt/format.h>

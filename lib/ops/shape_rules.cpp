@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/ops/shape_rules.h"
 
 #include <fmt/format.h>

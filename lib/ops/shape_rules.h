@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Shape rules and arithmetic on sizes that several families share.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Arithmetic on sizes that traces and scripts leave behind: typed as Dims, never lowered.
 #include <ATen/ATen.h>
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Parts of tensors along an axis.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Activations made of exponentials: sigmoid, tanh and what is composed of them. NNAPI has LOGISTIC and TANH from
 // feature level 1, EXP and LOG from 3; compositions are chosen so that no intermediate overflows.
 #include <ATen/ATen.h>

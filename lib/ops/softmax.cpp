@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Softmax. NNAPI's takes an axis from feature level 3; before, it works along the last axis of a matrix.
 #include <fmt/format.h>
 

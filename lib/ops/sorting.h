@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lowers sorting along an axis: finds the first elements of the sorted order.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Functions that NNAPI has no operation for, by formulas of others: inverse trigonometric and hyperbolic ones, logit,
 // logaddexp, hypot, nan_to_num, one_hot, dot.
 #include <ATen/ATen.h>

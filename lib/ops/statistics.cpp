@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reductions composed of several operations: variances, norms, logsumexp, running sums.
 #include <ATen/ATen.h>
 #include <fmt/format.h>

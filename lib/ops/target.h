@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The features of NNAPI, the loader and the device that rules may use.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/ops/tensor_limits.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks for sizes that no NNAPI tensor can have.
 #pragma once
 

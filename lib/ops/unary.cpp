@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Functions of one number: powers, exponentials, rounding and their like.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/ops/value_range.h"
 
 #include <ATen/ATen.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the ranges of integer tensors before the model runs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How is an operator handled? In this folder an operator stands at each of its ways, by its name, and nowhere else.
 #pragma once
 

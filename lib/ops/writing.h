@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lowers writing elements to computed indices of rows, as NNAPI has no operation for it: compares each place with each
 // index. A place takes the reduction of all elements written to it, or the last of them.
 #pragma once

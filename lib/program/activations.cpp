@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Activations of neural networks: functions of the elements of one tensor that layers end with.
 #include <algorithm>
 #include <cmath>

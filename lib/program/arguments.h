@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What operators on tensors ask of their arguments: axes, lists of tensors, dtypes of results, broadcasting.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Arithmetic of elements, for float, double and int64_t: whole numbers overflow as unsigned ones do.
 #pragma once
 

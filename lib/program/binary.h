@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What operators on two tensors or numbers share.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks the code of methods: all numbers, the lengths of blocks, and that registers are written before they are read.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Comparisons, logic and bits of two tensors or numbers, element by element.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What operators and the interpreter share about lists and dicts.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How operators fail.
 #include <cstdarg>
 #include <cstdio>

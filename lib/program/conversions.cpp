@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Operators that copy elements, change their dtype or memory order, write into a tensor, or make numbers of tensors.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Copies between tensors of any strides: what programs do most beside detection's own operators.
 #include <algorithm>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Operators that make tensors of numbers.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sums, products and extremes of the elements of an axis up to each of them.
 #include <algorithm>
 #include <cmath>

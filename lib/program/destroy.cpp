@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The end of values that nothing refers to any more.
 #include <cstring>
 #include <new>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // torchvision's operators of detectors.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The sum of products, which matrices' products and recurrent layers are made of.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Loops over the elements of tensors, which all operators share: elements of any dtype and strides are read into a
 // buffer of one of three classes of numbers, computed there, and written to any dtype and strides. So a kernel is a
 // loop over arrays, once for each class of numbers that it knows.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Operators that read and write elements at places that a list of tensors names, one for each axis, and the places of
 // elements that aren't zero.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What operators share that read or write elements at places that tensors of indices or masks name.
 #pragma once
 

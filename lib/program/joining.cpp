@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Operators that put tensors together or repeat them.
 #include <algorithm>
 #include <cstring>

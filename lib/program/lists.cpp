@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Operators on lists and tuples, and slices of texts.
 #include <algorithm>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Operators that compute each element of their result from the elements at its place: dtypes, broadcasting, and loops.
 #pragma once
 

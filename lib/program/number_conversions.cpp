@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Numbers made of tensors of one element, of texts, and of other numbers.
 #include <cerrno>
 #include <cstdlib>

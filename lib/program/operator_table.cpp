@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds operators by name.
 #include "lib/program/operator_table.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes the table of a file's rows, and reads the tables.
 #pragma once
 

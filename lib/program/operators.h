@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The closed list of operators that programs may call. Each is a small function that computes what PyTorch's operator
 // of the same schema computes on the CPU.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The order of elements, for all operators that sort.
 #pragma once
 

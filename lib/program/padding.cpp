@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Operators that put elements around a tensor, or cut them off.
 #include <algorithm>
 #include <cstring>

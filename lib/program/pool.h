@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Memory of a call: what is freed is kept by its size and given out again, so that calls that repeat their sizes
 // allocate nothing.
 #pragma once

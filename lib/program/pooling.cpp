@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Pools, norms by channel or row, and moves of channels into pixels.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Products of matrices, and convolutions: plain loops, for what NNAPI doesn't run.
 #include <algorithm>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A program that was read from its binary form (lib/format/program_format.h) and checked: what runs it need not look
 // whether numbers are in range, or whether a register was written.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads programs from their binary form (lib/format/program_format.h).
 #include <algorithm>
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What programs ask about a tensor's form: sizes, strides, dtype, device.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Recurrent layers of float32, and their cells: plain loops, for what NNAPI doesn't run.
 #include <algorithm>
 #include <cmath>

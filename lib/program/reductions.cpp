@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Operators that make one number of many: sums, extremes, norms.
 #include <algorithm>
 #include <cmath>

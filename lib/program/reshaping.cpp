@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Operators that see the elements of a tensor in another shape.
 #include <algorithm>
 #include <limits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Operators that resize images, or read them between their elements.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Rows: the elements of a tensor along the axes that an operator makes one number of, or goes along.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Operators on numbers. Each looks at the kinds of its arguments, as PyTorch's overloads on int, float and Scalar do:
 // two ints give an int, else the numbers are floats. Bools count as ints.
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Operators that write elements at places that a tensor of indices or a mask names.
 #include <algorithm>
 #include <cstring>

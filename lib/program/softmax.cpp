@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Softmax and its logarithm along an axis.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Operators that order elements, or find them in an order.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Operators that cut an axis of a tensor into parts, which are views.
 #include <algorithm>
 

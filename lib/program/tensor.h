@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tensors of a running program: a view of a storage by sizes and strides, as PyTorch's strided tensors on the CPU.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Operators on three tensors or numbers, element by element: choices, bounds, and products that are added.
 #include <algorithm>
 #include <cmath>

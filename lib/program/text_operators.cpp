@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Operators on texts, and texts of values as TorchScript prints them.
 #include <cmath>
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Types of arguments and results, as their texts in TorchScript's annotations: "List[Tuple[Tensor, int]]".
 #pragma once
 

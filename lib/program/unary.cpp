@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Functions of the elements of one tensor.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What functions of the elements of one tensor share.
 #pragma once
 

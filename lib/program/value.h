@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Values of a running program: numbers, texts, tensors, and containers of values. Containers and tensors are shared by
 // reference, as in TorchScript: what changes one is seen through all references.
 //

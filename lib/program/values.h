@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // An array of values in memory of a pool.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Operators whose result sees the elements of their argument along other axes.
 #include <algorithm>
 #include <limits>

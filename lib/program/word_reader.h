@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the words of a program from the first to the last, and keeps the first problem.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What quantising chooses by: the noise of results against those of the float model, sample by sample.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes the TorchScript source with which a converted module takes its arguments apart.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Describes the arguments of forward, and the tensors within lists, tuples and dicts.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes the TorchScript text that the emitted classes of both runtimes have between forward's tensors and NNAPI's:
 // checks, layouts, dtypes and results. Local names begin with nnapi_, so they differ from forward's argument names.
 #pragma once

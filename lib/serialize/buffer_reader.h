@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads a compact buffer from any source. Checks every count, offset and index with 64-bit arithmetic.
 #pragma once
 

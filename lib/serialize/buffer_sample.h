@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A sample as a version 4 buffer holds it (lib/format/buffer_samples.h): inputs of the NNAPI model, and what its
 // outputs have to be near to.
 #pragma once

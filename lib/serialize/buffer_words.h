@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Serves the writers of both buffers, PyTorch's and the shim's.
 #pragma once
 

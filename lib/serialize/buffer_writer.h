@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes an nnapi::Model as the compact buffer (lib/format/buffer_format.h, schemas/nnapi_buffer.md).
 #pragma once
 

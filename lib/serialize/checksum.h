@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // CRC-32 as zip files have it, of bytes that come in parts.
 #pragma once
 

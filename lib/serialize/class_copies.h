@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Copies objects that an emitted module keeps, and their classes, into the module's own compilation unit.
 #pragma once
 

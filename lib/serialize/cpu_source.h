@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes the TorchScript source of the CPU counterpart: the original model between conversions of dtypes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Keeps weights of modules unevaluated (late) until an archive is written. The writer evaluates one after the other, so
 // that they are never in memory together.
 #pragma once

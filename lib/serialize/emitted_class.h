@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes the parts that all emitted modules have: a class compiled from source, and attributes for bundled inputs and
 // constant outputs.
 #pragma once

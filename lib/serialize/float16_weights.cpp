@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/serialize/float16_weights.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Stores weights of float32 operands in half their size. The module or the shim turns them into float32 at load, so
 // that NNAPI sees float32 weights at every feature level.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/serialize/int8_weights.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Stores weights of float32 operands in a quarter of their size: as int8 with a scale for each channel. The module or
 // the shim turns them into float32 at load, so that NNAPI sees float32 weights at every feature level.
 #pragma once

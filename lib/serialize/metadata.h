@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes and reads the metadata of a converted file, an extra file of its archive: the inputs, outputs and options that
 // other commands need to run, compare and show the file.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Describes the interface of an emitted module for callers, and the module's steps around NNAPI.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes several shim buffers as one package, version 5 (lib/format/package_format.h): weights whose bytes are equal
 // are there once.
 #pragma once

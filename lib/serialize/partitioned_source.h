@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes the TorchScript source of a partitioned model's class, without forward, which another stage makes as a graph.
 #pragma once
 

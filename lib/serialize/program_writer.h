@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes the binary form of a program (lib/format/program_format.h, schemas/nnapi_program.md).
 #pragma once
 

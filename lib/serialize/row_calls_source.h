@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes the TorchScript method that calls a segment (a part of the model that NNAPI runs) for rows whose number is
 // known only at run time. Each call takes a fixed number of rows; the last call repeats a row to fill up. Without rows,
 // the method does not call the segment.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the operations of a buffer of versions 2, 3, 4 and 6 to show them. Only the shim, which reads the whole buffer,
 // checks that the buffer can run.
 #include <fmt/format.h>

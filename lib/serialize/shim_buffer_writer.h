@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes an nnapi::Model as version 2 to 4 of the compact buffer, for the shim (lib/format/buffer_format_v2.h,
 // schemas/nnapi_buffer.md).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes the TorchScript module around an NNAPI model, or a package of several, for the shim,
 // torch.classes.nnapi_convert.Compilation.
 #pragma once

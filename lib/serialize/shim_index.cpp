@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/serialize/shim_index.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes the index by which the shim finds words and weights in an archive without PyTorch (schemas/nnapi_buffer.md).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes the TorchScript source of a module for the shim (torch.classes.nnapi_convert.Compilation of lib/shim).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes pieces of TorchScript source for all emitted classes.
 #pragma once
 

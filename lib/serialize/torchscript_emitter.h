@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes the TorchScript module around an NNAPI model, for torch.classes._nnapi.Compilation of stock PyTorch.
 #pragma once
 

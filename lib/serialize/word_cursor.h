@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads a model buffer from any source word by word, and never past its end.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes the TorchScript source of the module around an NNAPI model. The module checks its inputs, prepares and builds
 // the model at the first call, runs it, and returns results in PyTorch's order.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/serialize/zip_writer.h"
 
 #include <algorithm>

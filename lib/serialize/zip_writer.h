@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes zip archives in the form that PyTorch gives them: each record's content begins at a multiple of 64 bytes, and
 // its sizes and checksum stand after it, so that a record is written in one pass. Records and archives of 4 GiB and
 // more have ZIP64 fields. Format: APPNOTE.TXT of PKWARE, 4.3 and 4.5.3.

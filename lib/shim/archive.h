@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the words and weights of a model, or of its segments, from the archive (.pt, .ptl) that nnapi-convert writes.
 //
 // The archive is a zip file, plain or ZIP64, that stores these records uncompressed. This reader checks no CRC of the

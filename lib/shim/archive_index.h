@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The index of an archive: which records hold words and weights, and how the tensors of several segments are wired.
 // schemas/nnapi_buffer.md has the text's form.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What an archive tells an app about its model: how pictures become its input, the names of its classes, notes.
 #pragma once
 

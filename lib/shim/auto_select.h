@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Chooses NNAPI or the CPU for modules that can run on both: measures the first calls on each, keeps the faster one,
 // and stops using NNAPI after failures.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks the models of a buffer whose layout find_layout has checked.
 #include <cstdint>
 #include <vector>

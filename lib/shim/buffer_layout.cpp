@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/shim/buffer_layout.h"
 
 #include "lib/format/buffer_samples.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the sections of a buffer of versions 2, 3, 4 and 6. This is the first check of a buffer; after it, a walk over
 // the sections stays within the words.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/shim/buffer_views.h"
 
 #include "lib/format/nnapi_codes.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Fills the views of a buffer's models (lib/shim/model_view.h) and checks them.
 #pragma once
 

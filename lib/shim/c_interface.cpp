@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Implements the C interface.
 #include "lib/shim/nnapi_shim.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/shim/call_contexts.h"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Contexts of calls: each call that runs has one of its own, and what it leaves of memory serves the next call.
 #pragma once
 

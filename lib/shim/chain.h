@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A file of several segments that run one after the other, of which none is the CPU's. Memory between them holds the
 // outputs that later segments read.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compiles models.
 #include "lib/shim/compilation.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compiles a model for arguments of certain shapes, and runs it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds a device that can be trusted with a model: compiles the model for one choice of devices after the other, runs
 // the file's samples there, and remembers the verdicts.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Chooses devices.
 #include "lib/shim/devices.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lists NNAPI's devices, chooses devices by the options, and asks which operations they support.
 #pragma once
 

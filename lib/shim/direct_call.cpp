@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs direct calls, and interleaves channels for them.
 #include "lib/shim/direct_call.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs a model whose inputs and outputs differ from the module's only in layout (NCHW or NHWC). Most modules call NNAPI
 // this way. It is fast: it keeps the core's answers about shapes, and changes layouts without PyTorch's operators.
 #pragma once

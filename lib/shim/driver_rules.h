@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tells which devices must not run a model, as their drivers are known to be wrong. The rules are JSON
 // (schemas/driver_rules.schema.json): the library has some in itself, and an app may replace them.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes and reuses executions and bursts.
 #include "lib/shim/execution.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs a compiled model.
 //
 // NNAPI binds buffers to an execution once and for all. Where NNAPI can reuse executions (feature level 5), the pool

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks and evaluates the expressions of a version 2 buffer: sizes that depend on the sizes of the arguments.
 #pragma once
 

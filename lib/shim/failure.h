@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reports failures of the shim's core: one sentence for people, in the error struct of the C interface.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Serves callers with float tensors where a model of a package takes or gives 8-bit integers, because another model of
 // the package takes or gives floats there.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Notes in a file which device is at work, so that the next start of the app knows which device killed or blocked the
 // process. An entry is a small file that is mapped: what was written stays there when the process dies.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads JSON that comes from outside: a strict reader without a tree. Its callers say what they expect; the first thing
 // that differs ends the reading.
 #pragma once

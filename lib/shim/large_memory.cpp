@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/shim/large_memory.h"
 
 #include <sys/mman.h>

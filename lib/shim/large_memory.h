@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Memory in large pieces that is written once.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compiles a model at its first run with each shape, and runs it.
 #include "lib/shim/model.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Holds one model: its options, the shapes that it ran with, its compiled forms and its measurements.
 #pragma once
 

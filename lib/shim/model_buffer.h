@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks a model buffer of versions 2, 3, 4 and 6 (schemas/nnapi_buffer.md) once, and makes models from it for
 // arguments of certain shapes.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Builds NNAPI's models.
 #include "lib/shim/model_builder.h"
 

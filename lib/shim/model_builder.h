@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Builds NNAPI's models from a bound model.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Calls by name of files without a program.
 #include "lib/shim/open_model.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Asks devices which operations of a model they support.
 #include <algorithm>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs a compiled model, and replaces its device if that fails among the first runs.
 #include "lib/format/nnapi_codes.h"
 #include "lib/shim/failure.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A model as the shim builds it: the checked content of a version 2 buffer, with flexible sizes filled in. All pointers
 // go into memory that `ModelView` keeps alive, or into the weights.
 #pragma once

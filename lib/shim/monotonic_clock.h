@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A clock for measurements of time.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes lists of names within messages.
 #include "lib/shim/name_list.h"
 

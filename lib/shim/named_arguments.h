@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes the values of a method's arguments from tensors that have paths: "x", "images[0]", "state.hidden",
 // batch["image"].
 #pragma once

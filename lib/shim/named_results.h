@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Keeps the result of a call as tensors that have paths: "boxes", "[0].scores".
 #pragma once
 

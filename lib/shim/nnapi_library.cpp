@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Opens NNAPI's library and finds its functions.
 #include "lib/shim/nnapi_library.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Loads NNAPI's library and looks up its functions and its feature level. A function that the library lacks is null.
 //
 // A library is either the system's libneuralnetworks.so (or a library with the same exports), or an NNAPI support

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Holds the names of NNAPI's codes in the order of the codes, one after the other in one text, without a table of
 // pointers.
 #include "lib/shim/nnapi_names.h"

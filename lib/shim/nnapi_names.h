@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Gives the names of NNAPI's codes for messages, and the codes of names.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /* nnapi_shim: runs models that nnapi-convert wrote with --runtime shim on Android's Neural Networks API (NNAPI),
  * without PyTorch.
  *

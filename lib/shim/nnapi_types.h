@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Declares the types of NNAPI's C interface, with the names and layout of the NDK's NeuralNetworks.h. So an app builds
 // without that header, and the header's level does not matter.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes the model of an archive: of one model, a package, a chain of segments, or a program.
 #pragma once
 

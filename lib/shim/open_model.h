@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // An open model as callers of the C interface see it, whatever its file holds: one model (Model), a package of models
 // of which one is chosen (Package), segments that run one after the other (Chain), or a program (ProgramModel).
 // nnapi_shim.h describes the functions.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the caller's options.
 #include "lib/shim/options.h"
 

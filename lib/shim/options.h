@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the caller's options into a struct that owns its texts.
 #pragma once
 

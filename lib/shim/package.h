@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A package: a file of several models, of which the first that suits this phone is used.
 //
 // For the shapes of a call, the models that take them are ordered by the share of their operations that one device

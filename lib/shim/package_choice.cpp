@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Chooses the model of a package for the shapes of a call.
 #include <algorithm>
 #include <cstdarg>

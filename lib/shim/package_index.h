@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the index of a package (lib/format/package_format.h): several buffers of one network with shared weights.
 #pragma once
 

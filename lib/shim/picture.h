@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Fills a model's input with a picture, as the converter prepared the pictures that it calibrated with, and takes boxes
 // back to the picture.
 #pragma once

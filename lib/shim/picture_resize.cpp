@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The part of pictures that takes the time, in a file of its own: it is made fast, and the rest small.
 #include "lib/shim/picture.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // An open file with a program: what the shim runs itself, between calls of NNAPI's models, or, in a file that NNAPI
 // runs whole, around it.
 //

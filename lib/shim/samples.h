@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the samples of a buffer of version 4 (lib/format/buffer_samples.h), and compares what a device gives with them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs a model of NNAPI on tensors of programs, which are in PyTorch's order.
 #pragma once
 

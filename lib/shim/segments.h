@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What holds for the segments of a file together, whoever runs them: a chain or a program.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // SHA-256, after FIPS 180-4, sections 5 and 6.
 #include "lib/shim/sha256.h"
 

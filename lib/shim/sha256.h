@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes SHA-256 (FIPS 180-4) for the tokens of cached compilations.
 #pragma once
 

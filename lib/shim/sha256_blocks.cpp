@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Uses the SHA extensions of x86-64 or the SHA2 instructions of arm64's cryptography extension.
 #include "lib/shim/sha256_blocks.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes the blocks of SHA-256 with the processor's SHA instructions.
 //
 // With a cache directory each start hashes all weights for the token of the cached compilation. 100 MB take 0.09 to

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Remembers shapes.
 #include "lib/shim/shape_cache.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Remembers the argument shapes that a model was used with, each with its tensors and, once compiled, its compiled
 // model.
 #pragma once

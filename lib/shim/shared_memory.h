@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Memory that the app shares with NNAPI's drivers, for inputs and outputs. nnapi_shim.h describes the functions.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which types of tensors hold numbers of the callers' floats.
 #pragma once
 

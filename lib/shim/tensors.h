@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The shapes of a call's arguments, and the inputs and outputs that a model has for them, as callers see them.
 #pragma once
 

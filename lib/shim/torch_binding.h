@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Registers torch.classes.nnapi_convert.Compilation, the class that modules written with --runtime shim call. With
 // direct_call.h, it is the only part of the shim that uses PyTorch.
 #pragma once

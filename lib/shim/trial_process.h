@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs the trial of a model in a process of its own, so that a driver that crashes or hangs does not harm the app.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Remembers for one model which devices can be trusted. In a folder, the verdicts last for later starts: until the
 // driver's version changes.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Off_t has 64 bits on 32-bit systems too.
 #define _FILE_OFFSET_BITS 64
 

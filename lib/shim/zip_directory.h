@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the directory of a zip file: the names and places of its records. Reads plain and ZIP64 files of one volume.
 #pragma once
 

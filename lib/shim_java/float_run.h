@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A run on Java's arrays of floats, whose numbers are copied.
 #pragma once
 

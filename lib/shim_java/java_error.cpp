@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/shim_java/java_error.h"
 
 #include "lib/shim_java/java_text.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Failures of the C interface as Java's exceptions.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Texts between Java, which has UTF-16, and the C interface, which has UTF-8. JNI's own functions (NewStringUTF,
 // GetStringUTFChars) have a UTF-8 of their own: signs outside of the basic plane differ, and a driver's name that is no
 // UTF-8 at all, or a message that is cut within a sign, may end the process.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The native half of org.nnapiconvert.NnapiModel. Each function hands its arguments to the C interface (nnapi_shim.h)
 // and throws an org.nnapiconvert.NnapiException for a failure. Java checks what native code can't: nulls and heap
 // buffers.

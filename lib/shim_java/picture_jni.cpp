@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The native half of what org.nnapiconvert.NnapiModel does with pictures, and of what the file tells about the model.
 #include <jni.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The native half of org.nnapiconvert.NnapiResult, and of the calls that give one.
 #include <jni.h>
 

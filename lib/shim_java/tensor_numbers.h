@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What Java's numbers stand for: the handle of a model; a description of a tensor, in the order that NnapiTensor's
 // constructor reads.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/types/constant_tensor.h"
 
 #include <ATen/ATen.h>

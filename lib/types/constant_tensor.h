@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Turns NNAPI's constants into PyTorch's tensors.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks --control-flow against the other options. The check needs no model and no LibTorch.
 #pragma once
 

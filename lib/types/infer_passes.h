@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The names of the passes of the stage infer, in their order (lib/converter/frontend/passes.cpp).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The options of a conversion. Each field means the same as its option on the command line.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One model of a package, as --package gives it: what differs from the other options of the conversion.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What --input-pixels says: forward takes the bytes of pictures instead of normalised floats.
 #pragma once
 

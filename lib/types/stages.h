@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tells the caller of a conversion which stage runs, and hands the stage's text form to options.on_dump.
 #pragma once
 

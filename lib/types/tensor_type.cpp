@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/types/tensor_type.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Describes a tensor before the model runs: its dtype, sizes and quantisation.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where the dtype and the sizes of an argument of forward come from.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Helpers for all model makers: seeds, data, weights that keep activations alive, tracing, and a check of the
 result."""
 

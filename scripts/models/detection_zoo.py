@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """torchvision's detectors, traced for one image and scripted as they are, with seeded weights under which they find
 something: real statistics in every batch norm, and heads whose scores and boxes differ but don't saturate."""
 

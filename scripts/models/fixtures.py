@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The committed fixtures in testdata/models. Its README lists what each is for."""
 
 from typing import Callable, Dict, List, Type

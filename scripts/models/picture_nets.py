@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Networks that make, mend or search pictures, as apps have them, in small."""
 
 from typing import Callable, Dict, List

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Static quantisation by torch.ao, and the interfaces that quantised models are traced with."""
 
 import copy

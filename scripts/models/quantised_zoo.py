@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """All of torchvision's quantisable networks, quantised in the two ways torch.ao has by default: one scale for a whole
 weight (qnnpack), and one per output channel (fbgemm). Beside them the same networks in float."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Networks for text, sound and other sequences, as apps have them, in small."""
 
 from typing import Callable, Dict, List

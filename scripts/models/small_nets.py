@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The small networks behind the committed fixtures: each shows one thing a converter must get right or refuse."""
 
 from typing import List

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """All of torchvision's classification and segmentation networks, traced as they come, with seeded weights that keep
 their activations alive."""
 

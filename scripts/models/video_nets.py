@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Small networks of videos, each in the manner of one of torchvision's."""
 
 from typing import Callable, Dict, List

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """torchvision's networks of videos and of optical flow, traced, and the former scripted too, with seeded weights that
 keep their activations alive. Sizes are small where the network takes any; the multiscale transformers are built for
 them."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The whole networks: as torchvision traces them, unedited, with seeded weights."""
 
 from typing import Callable, Dict, List

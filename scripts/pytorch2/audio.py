@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """torchaudio's models in small configurations."""
 
 from typing import Iterator, Tuple

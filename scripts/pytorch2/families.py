@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Small configurations of families of transformers."""
 
 from typing import Iterator

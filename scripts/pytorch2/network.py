@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a network of the sweep is, and weights that keep its activations alive. For PyTorch 2."""
 
 from typing import Callable, NamedTuple, Tuple

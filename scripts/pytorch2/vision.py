@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """torchvision's networks, with small pictures where the network allows it. Without its detectors: they take lists of
 pictures, can't be exported, and with random weights find too little to compare; zoo.py has them."""
 

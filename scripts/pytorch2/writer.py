@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes networks in the forms in which PyTorch 2 saves them, with the inputs and PyTorch 2's own results."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes the files of this folder with PyTorch 2.14.1 (python3 make.py FOLDER): a small model for each operator that
 PyTorch got after 1.13.1, traced or scripted, and PyTorch's own results for it in samples.pt."""
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Preloaded into programs on an Android root folder where no service runs: asking the manager of drivers would wait for
 // it for ever. The manager here knows no driver, so that Android's libneuralnetworks.so offers its own CPU alone.
 //

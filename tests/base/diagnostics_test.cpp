@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The one-line text of a refusal.
 #include "lib/base/diagnostics.h"
 

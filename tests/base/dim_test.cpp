@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Size expressions: normal form, division, evaluation.
 #include "lib/base/dim.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The text of size expressions, which the converted module runs as TorchScript: evaluated here by Python's rules.
 #include <catch2/catch.hpp>
 #include <cctype>

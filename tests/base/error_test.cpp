@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Exit codes, and the text of broken invariants.
 #include "lib/base/error.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Files appear whole or not at all.
 #include "lib/base/file.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests that no written file replaces a file that is read, or another written file.
 #include "lib/base/files_apart.h"
 

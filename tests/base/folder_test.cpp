@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Folders of files appear whole or not at all.
 #include "lib/base/folder.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Regular files are read, and nothing else is waited for.
 #include "lib/base/input_file.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests that a file has all appended data in order, and that finish() reports errors.
 #include "lib/base/output_file.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tests/base/random_dim.h"
 
 namespace nnapi_convert::testing {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes random size expressions, each with a function that computes the same number with plain integers.
 #pragma once
 

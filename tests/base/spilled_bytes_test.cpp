@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Data come back from a temporary file as they were, or from memory where there is no such file.
 #include "lib/base/spilled_bytes.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Files without names.
 #include "lib/base/unnamed_file.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Archives that LibTorch reads back as they were, whatever shares memory in them.
 #include "lib/converter/load/archive_writer.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Fused operations taken apart give what they give whole, on stock PyTorch.
 #include "lib/ops/decompositions.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Modules with late tensors are written as if all their weights were in memory.
 #include "lib/serialize/deferred_tensors.h"
 #include "lib/converter/graph/release.h"

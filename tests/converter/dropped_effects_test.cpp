@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests the warnings about effects that a model loses when NNAPI runs it whole.
 #include "lib/converter/frontend/dropped_effects.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests the kinds of files, also of arbitrary bytes. tests/tools/file_kinds_test.py has files of PyTorch's own.
 #include "lib/converter/load/file_kind.h"
 

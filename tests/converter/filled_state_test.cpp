@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests which reads of an attribute without elements are marked as reads of one that has them.
 #include "lib/converter/graph/filled_state.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Serves the converter's tests: loads models from testdata/models or from source, converts and runs them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests that a front end serves several plans of a model: a graph is normalised once for all of them.
 #include "lib/converter/frontend/frontend.h"
 

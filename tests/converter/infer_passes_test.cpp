@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The rewrites of inference, each alone on a graph in IR text; typing changes nothing.
 #include "lib/converter/frontend/passes.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The types of forward's inputs: from --input, from bundled inputs, from the weights; and each refusal.
 #include "lib/converter/frontend/input_types.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Weights of interpolation are those of ATen's kernels, to the rounding of one weight: far into a large picture, a
 // source position that was computed in float is off by tens of millionths.
 #include "lib/ops/interpolation.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests the metadata of a converted file, and texts that are no metadata.
 #include "lib/serialize/metadata.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Weights that are mapped are what PyTorch reads, whatever the archive's order and form.
 #include "lib/converter/load/module_reader.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Objects are made of what was pickled for them.
 #include "lib/converter/load/object_state.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Quantised convolutions of PyTorch 1.5 compute what those of today do.
 #include "lib/converter/load/old_convolutions.h"
 

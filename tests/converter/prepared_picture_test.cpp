@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The shim fills inputs with the bytes that calibration gets of the same pictures.
 #include "lib/converter/samples/prepared_picture.h"
 

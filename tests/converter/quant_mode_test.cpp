@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // --quant: each mode for a model with a float interface and for one with a quantised interface, and each refusal.
 #include <ATen/ATen.h>
 #include <fmt/format.h>

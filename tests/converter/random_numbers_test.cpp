@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Operators that draw random numbers only if the model is trained.
 #include "lib/converter/graph/random_numbers.h"
 

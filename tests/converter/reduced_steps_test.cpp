@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests which steps of a float32 model are made to compute in float32, and which dtypes its results keep.
 #include "lib/converter/frontend/reduced_steps.h"
 

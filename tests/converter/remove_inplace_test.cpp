@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // In-place operations become functional where nothing else sees the change. Graphs number their values in order of
 // appearance when they are parsed.
 #include "lib/converter/frontend/remove_inplace.h"

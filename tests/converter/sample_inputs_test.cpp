@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Random and bundled inputs.
 #include "lib/converter/frontend/sample_inputs.h"
 

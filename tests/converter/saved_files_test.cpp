@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Converted files: they load again, in the full and in the lite interpreter, and the same run gives the same bytes.
 #include <ATen/ATen.h>
 #include <torch/csrc/jit/mobile/import.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests which values of a graph share memory that a node changes.
 #include "lib/converter/graph/shared_memory.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tables of source lines, whole and damaged ones.
 #include "lib/converter/load/source_lines.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests the messages for LibTorch's exceptions.
 #include "lib/converter/graph/torch_error.h"
 

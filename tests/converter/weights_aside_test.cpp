@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests which weights freezing doesn't see, and that they come back.
 #include "lib/converter/frontend/weights_aside.h"
 

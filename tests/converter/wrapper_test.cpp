@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The emitted module on stock PyTorch and the host's NNAPI: what it checks, what it keeps of the original's interface.
 #include <ATen/ATen.h>
 

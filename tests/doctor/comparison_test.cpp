@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the doctor calls right, wrong and half precision.
 #include "tools/nnapi-probe/doctor/comparison.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // An NNAPI whose device "alpha" computes some operations wrongly, for tests of the doctor: the host's NNAPI, offered as
 // "alpha", an accelerator, and "nnapi-reference", which is right. What NNAPI chooses is alpha.
 //

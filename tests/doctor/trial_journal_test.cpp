@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The doctor's journal: what a doctor that was ended leaves to the next one. The file is an input, too.
 #include "tools/nnapi-probe/doctor/trial_journal.h"
 

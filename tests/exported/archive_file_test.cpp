@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Archives of exported programs: where records lie, and files that contradict themselves.
 #include "lib/converter/load/archive_file.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The JSON of exported programs: what is read, and one sentence for what is not.
 #include "lib/converter/load/export_json.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The fuzzer of what reads exported programs: libFuzzer's entry points. The first byte of an input chooses what the
 // others are: an archive, the JSON of a program, or a pickle. A refusal is one sentence, and nothing that is read lies
 // outside.

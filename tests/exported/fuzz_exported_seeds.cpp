@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes inputs from which the fuzzer of exported programs starts, from archives: fuzz_exported_seeds FOLDER ARCHIVE...
 #include <cstdio>
 #include <filesystem>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Pickles: what torch.save writes is read without running anything, and what is hostile is refused.
 #include "lib/converter/load/pickle.h"
 

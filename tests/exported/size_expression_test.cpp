@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sizes of exported programs: what follows from one for another.
 #include "lib/converter/load/size_expression.h"
 

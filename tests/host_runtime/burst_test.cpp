@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Bursts.
 #include <mutex>
 #include <thread>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The files of cached compilations.
 #include "tests/host_runtime/simple_models.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tests/host_runtime/case_model.h"
 
 #include <sys/mman.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Builds the models of a test case with the C interface.
 #pragma once
 

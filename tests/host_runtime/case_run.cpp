@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tests/host_runtime/case_run.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Executes a test case and compares the results with the expected results.
 #pragma once
 

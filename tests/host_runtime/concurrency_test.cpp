@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Many executions at the same time: of one compilation, in the background, over a shared memory, with a trace.
 #include <atomic>
 #include <nlohmann/json.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs Android's NNAPI test cases through the host library's C interface. NNAPI_VECTORS names their archive or folder.
 //
 //     host_conformance [--jobs N] [--table FILE] [--check-table FILE] [TEXT...]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tests/host_runtime/conformance_report.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reports the results of the test cases on standard output and as a table for the documentation.
 #pragma once
 

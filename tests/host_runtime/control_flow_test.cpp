@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // IF and WHILE: what they compute, how long they may take, and what a model of theirs may not be.
 #include <catch2/catch.hpp>
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests the refusals of the detection operations, at building and at running a model, and shapes known only at run
 // time.
 #include <catch2/catch.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Devices, what compilations say of them, and extensions.
 #include "tests/host_runtime/simple_models.h"
 

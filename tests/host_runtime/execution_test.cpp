@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests the execution of models: sizes, shapes, states, threads and exact sums.
 #include <algorithm>
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The fuzzer of the host's NNAPI: libFuzzer's entry points. It links the library's objects, which are compiled with
 // its coverage and with sanitizers; LibTorch is not.
 #include <ATen/Parallel.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Changes to the fuzzer's programs that keep most of them meaningful, which single bytes seldom do.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The fuzzer's programs as bytes.
 #include "tests/host_runtime/fuzz_program.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the fuzzer's bytes as a program: models, one execution, and the values for both. Every sequence of bytes is a
 // program; writing a program as bytes and reading it gives the same program (within the limits below).
 #pragma once

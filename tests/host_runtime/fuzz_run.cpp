@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs the fuzzer's programs through the C interface.
 #include <sys/mman.h>
 #include <unistd.h>

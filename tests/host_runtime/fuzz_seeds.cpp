@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes Android's NNAPI test cases as programs of the fuzzer, one file for each spec and operation list, into a
 // folder. NNAPI_VECTORS names their archive or folder; without it nothing is written.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests results of LSH_PROJECTION, HASHTABLE_LOOKUP and RANDOM_MULTINOMIAL that Android's cases do not test.
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes models of one operation, with arguments by their names in the operations table, and checks their refusals.
 #pragma once
 

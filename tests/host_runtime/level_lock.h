@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sets the feature level that the library offers, for tests that run in several threads: the library takes the level
 // from the environment, which threads share.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The libraries of the feature levels, loaded as a client does that looks each function up.
 #include <dlfcn.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Memories of the runtime's own, made from descriptors, and copies between memories.
 #include <sys/mman.h>
 #include <unistd.h>

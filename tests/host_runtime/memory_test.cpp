@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Constants, inputs and outputs in shared memory.
 #include <sys/mman.h>
 #include <unistd.h>

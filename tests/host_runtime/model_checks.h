@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks that the library accepts a model, or refuses it with one sentence.
 #pragma once
 

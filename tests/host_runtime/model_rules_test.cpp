@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests refusals while a model is built: each test makes one change to a valid model, and checks code and sentence.
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Describes small models as data, for tests that change one part and look at the library's answer.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Null where a function needs something: UNEXPECTED_NULL and one sentence, for each argument of each function.
 #include <functional>
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The profiles of testdata and those that come with the program fit the schema of device profiles, the driver rules fit
 theirs, and the schemas are ones."""
 

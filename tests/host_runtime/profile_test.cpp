@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A second device, as a profile describes it.
 #include "tests/host_runtime/simple_models.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests the refusals of the recurrent layers: each test makes one change to a valid operation and checks the sentence.
 #include <catch2/catch.hpp>
 

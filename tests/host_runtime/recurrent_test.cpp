@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests results of the recurrent layers that Android's cases do not test: clipping, activations, and in QUANTIZED_LSTM
 // zero points, peepholes and biases without layer normalization. The reference is an LSTM cell in doubles.
 #include <algorithm>

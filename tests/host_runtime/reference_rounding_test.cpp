@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests that the library rounds as Android's own CPU device does if two neighbouring codes are both defensible, and
 // that the library refuses what that device refuses.
 #include <algorithm>

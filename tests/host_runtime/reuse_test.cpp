@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The states of an execution: reusable ones, padding, computations in the background, events and sync fences.
 #include <sys/eventfd.h>
 #include <unistd.h>

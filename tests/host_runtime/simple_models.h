@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes a model of one operation, compiled for a chosen device, and its executions, for tests of executions.
 #pragma once
 

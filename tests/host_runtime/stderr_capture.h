@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Collects the text written to standard error while the object lives.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Measured durations and timeouts.
 #include "tests/host_runtime/simple_models.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The trace, rounding to half precision, and the log.
 #include <nlohmann/json.hpp>
 

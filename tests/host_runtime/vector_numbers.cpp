@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tests/host_runtime/vector_numbers.h"
 
 #include <c10/util/Half.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Converts between the numbers of the test cases and the bytes of NNAPI's operands.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads Android's NNAPI test cases as data. The data's folder explains the fields.
 #pragma once
 

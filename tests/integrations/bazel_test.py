@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """integrations/bazel with Debian's Bazel, offline: ten models, a build in which nothing is to be done, and a clean one
 that an HTTP cache serves whole."""
 

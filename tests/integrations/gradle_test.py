@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """integrations/gradle with Debian's Gradle 4.4, offline: a task for each model, up-to-date checks by content, the build
 cache, and the app's assets."""
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The builder's operands and operations.
 #include "lib/nnapi/builder.h"
 

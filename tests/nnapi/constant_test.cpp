@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Constants: each step of a recipe against a plain computation, sequences of steps, equality.
 #include "lib/nnapi/constant.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Copies of tensors in another order of axes, beside plain loops.
 #include "lib/nnapi/copy_permuted.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Multiply-adds by shape.
 #include "lib/nnapi/cost.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests the operations that device profiles accept and refuse, files that are no profiles, and models fitted to a
 // device.
 #include "lib/nnapi/device_profile.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The text form of models.
 #include "lib/nnapi/dump.h"
 

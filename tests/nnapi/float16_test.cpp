@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Half precision: every number there and back, and rounding to the nearest, ties to even.
 #include "lib/format/float16.h"
 

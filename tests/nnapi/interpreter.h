@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs small float models as a slow reference: each operation by its definition, one element at a time. It checks that
 // every operand has the dims that its operation computes.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // CONV_2D, DEPTHWISE_CONV_2D, GROUPED_CONV_2D and MAX_POOL_2D by their definitions, with explicit padding, in NCHW.
 #include <algorithm>
 #include <limits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Operations along axes: MEAN, SOFTMAX and L2_NORMALIZATION, and RSQRT, which norms need beside them.
 #include <algorithm>
 #include <cmath>

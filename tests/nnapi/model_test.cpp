@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Uses of operands, replacing reads, kinds of types, permutations.
 #include "lib/nnapi/model.h"
 

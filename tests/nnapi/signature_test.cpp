@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests the search for an operation's signature in the operations table, and the message if none fits.
 #include "lib/nnapi/signature.h"
 

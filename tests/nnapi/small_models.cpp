@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tests/nnapi/small_models.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes models for tests in few words: types, constants with random values, operations with their usual arguments.
 #pragma once
 

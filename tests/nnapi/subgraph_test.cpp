@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Models with subgraphs: what validate asks of them, how passes and dumps treat them.
 #include <catch2/catch.hpp>
 #include <set>

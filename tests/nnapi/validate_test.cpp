@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // NNAPI's rules: scales of quantised operations, feature levels, empty models.
 #include "lib/nnapi/validate.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tests/ops/buffer_check.h"
 
 #include <fmt/format.h>

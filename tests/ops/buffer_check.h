@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks the round trip of a model through the buffer that phones read.
 #pragma once
 

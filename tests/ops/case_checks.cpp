@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tests/ops/case_checks.h"
 
 #include <ATen/ATen.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks a case: the golden dump, the feature level, the round trip of the buffer, and execution on the host's NNAPI
 // through PyTorch's own loader against TorchScript, in NHWC and NCHW, with fixed and with flexible sizes.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes the TorchScript module of a case, and inputs for it.
 #pragma once
 

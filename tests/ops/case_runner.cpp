@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // op_cases: runs the cases of files or folders. Exit codes: 0 all pass, 1 some fail, 2 usage.
 #include <ATen/Context.h>
 #include <dlfcn.h>

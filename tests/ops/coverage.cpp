@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tests/ops/coverage.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes a case for LiteRT: its file, inputs, and what the host's NNAPI computes of them. A script runs LiteRT and
 // compares (tests/tools/litert_ops.py).
 #pragma once

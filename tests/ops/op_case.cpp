@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tests/ops/op_case.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads and writes cases: a small model in TorchScript, options for its conversion, and the expected NNAPI model.
 //
 // A file holds any number of cases; testdata/ops/README.md has the format. "#" begins a comment line.

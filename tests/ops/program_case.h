@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs a case's model as a program of the shim, with no part of it on NNAPI, and compares with TorchScript.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tests/ops/random_case.h"
 
 #include <ATen/ATen.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes random cases: short chains of operators with random shapes and arguments that PyTorch can run.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // random_cases [--count N] [--seed S] [-v]: converts random models and compares them with TorchScript. A case that
 // fails is printed as a case file. Exit codes: 0 none failed, 1 some failed, 2 usage.
 #include <ATen/Context.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tests/ops/random_steps.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Draws the operators of random cases. A step takes a tensor's shape and writes an expression of the tensor. The caller
 // drops an expression that PyTorch refuses for the shape.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // rank_sweep [--only NAME] [--part I/N]: each operator with a rule or a formula on tensors of rank 0 to 6 and of
 // unusual sizes and dtypes, with arguments that often make no sense. Each is converted or refused: no assertion, no
 // signal, no endless loop. One process for each operator. --part takes one of N shares of the variants, another one for

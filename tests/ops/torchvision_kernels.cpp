@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tests/ops/torchvision_kernels.h"
 
 #include <ATen/ATen.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Implements torchvision's roi_align and roi_pool by their definition, so that cases with them run without
 // torchvision's library.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Every rule states its traits, and they agree with each other and with PyTorch's schemas.
 #include <torch/csrc/jit/runtime/operator.h>
 #include <catch2/catch.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The ways of operators: those of known operators, and that no name is misspelt.
 #include "lib/ops/ways.h"
 

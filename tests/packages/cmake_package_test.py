@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The installed CMake package, used by another project: find_package(), nnapi_convert_model(), the library."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Debian's package: built by CPack, unpacked and used; its papers, pages and completions; lintian finds no error."""
 
 import gzip

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """docs/pipelines.md: its commands, run in their order as they stand, and what they leave."""
 
 import json

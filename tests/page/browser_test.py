@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reports' pages in Chromium: layout without overlaps, search by keyboard, details, light and dark, no network; and
 graphs in Graphviz's dot. scripts/test-page.sh installs both and runs this."""
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // No argument whatever makes operators read or write outside of their tensors (with the sanitizers' builds).
 #include <cmath>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Copies between tensors of any order of axes, element by element as a simple loop has them.
 #include <catch2/catch.hpp>
 

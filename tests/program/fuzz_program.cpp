@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The fuzzer of programs: libFuzzer's entry points. The first byte of an input chooses what the others are:
 //   a record, whose header and checksum are made right, so that changes get past them; one that is accepted runs;
 //   calls of operators, each two bytes for the operator and some for its arguments, on what calls before have given.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes inputs from which the fuzzer of programs starts: fuzz_program_seeds FOLDER.
 #include <cstdio>
 #include <filesystem>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Each instruction, and what calls leave behind.
 #include <string>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // list_operators [FILE]: writes the names of all operators that programs may call, one in a line, in their order; with
 // FILE, compares that file with them. Exit codes: 0, 1 the file is another, 2 usage.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Calls of operators in tests: values from C++'s, and results and refusals.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Operators on tensors: what views share, what is written where, and what is refused.
 #include <cmath>
 #include <limits>

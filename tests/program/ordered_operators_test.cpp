@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Operators that order many elements or take rows by masks: their ways for large and for small shares against the
 // definition.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tests/program/program_maker.h"
 
 #include <cstring>

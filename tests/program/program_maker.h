@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes programs in their binary form, for tests of what reads and runs them.
 #pragma once
 

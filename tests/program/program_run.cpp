@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tests/program/program_run.h"
 
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Opens and runs made programs in tests.
 #pragma once
 

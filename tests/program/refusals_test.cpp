@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the reader refuses, each with a sentence that names the problem.
 #include <cstring>
 #include <functional>

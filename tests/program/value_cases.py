@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes value_cases.inc: what TorchScript's operators on numbers, texts, lists and dicts give, for value_operators_test.cpp.
 
     /usr/bin/python3 tests/program/value_cases.py >tests/program/value_cases.inc

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Operators on numbers, texts, lists and dicts, compared with what TorchScript gives (value_cases.py).
 #include <cmath>
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Damaged buffers are refused or read as a consistent model; under the sanitizers, reading past the end shows.
 #include <algorithm>
 #include <catch2/catch.hpp>

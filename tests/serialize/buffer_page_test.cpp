@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // schemas/nnapi_buffer.md shows a model word by word: what the writer writes, and what the reader reads.
 #include <catch2/catch.hpp>
 #include <fstream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reading buffers: contents, and the messages for malformed ones.
 #include "lib/serialize/buffer_reader.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Random models, written and read back.
 #include <algorithm>
 #include <catch2/catch.hpp>

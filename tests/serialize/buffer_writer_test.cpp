@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The wire format section by section, word by word.
 #include "lib/serialize/buffer_writer.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/format/crc32.h"
 
 #include <catch2/catch.hpp>

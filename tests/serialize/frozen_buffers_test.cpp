@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Samples of every version of the format, written once: they have to be read for ever.
 #include <catch2/catch.hpp>
 #include <cstring>

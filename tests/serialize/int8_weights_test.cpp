@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // float32 weights as int8 with a scale for each channel.
 #include "lib/serialize/int8_weights.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tests/serialize/sample_model.h"
 
 #include <cstring>

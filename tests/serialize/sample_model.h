@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes the model that schemas/nnapi_buffer.md shows word by word.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Version 2 of the buffer as it is written and shown. What runs it, lib/shim, has its own reader and tests.
 #include <catch2/catch.hpp>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Archives that Python's reader of zip files accepts, small ones and those of more than 4 GiB.
 #include "lib/serialize/zip_writer.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tests/shim/app_start.h"
 
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Starts of an app, each in a process of its own, on an NNAPI with faults (faulty_nnapi.h).
 #pragma once
 

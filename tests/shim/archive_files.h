@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Archives for tests, as the converter writes them, and files that hold them.
 #pragma once
 

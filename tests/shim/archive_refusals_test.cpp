@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Every way in which an archive may be damaged.
 #include "lib/shim/archive.h"
 

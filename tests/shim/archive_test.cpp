@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Archives: where words and weights are found.
 #include "lib/shim/archive.h"
 

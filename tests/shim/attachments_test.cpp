@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What an archive tells an app about its model.
 #include "lib/shim/attachments.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Parses and binds buffers for the shim's tests.
 #pragma once
 

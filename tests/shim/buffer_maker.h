@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes buffers of versions 2, 3, 4 and 6 (schemas/nnapi_buffer.md) for tests, from a plain description. The writer
 // shares no code with the converter's writer and checks nothing: tests also make wrong buffers.
 #pragma once

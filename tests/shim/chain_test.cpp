@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Files of several segments, none of which is the CPU's: how they are wired, run, and refused.
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Choosing devices, and what they take.
 #include <algorithm>
 

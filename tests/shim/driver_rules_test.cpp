@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Rules about drivers that are known to be wrong: their text, their conditions, and which devices are left.
 #include "lib/shim/driver_rules.h"
 

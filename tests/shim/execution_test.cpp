@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs: what NNAPI is told, on each feature level.
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Messages: their parts, and what happens to long ones.
 #include "lib/shim/failure.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The fake's settings and records. The linker cuts its exports (tests/shim/CMakeLists.txt).
 #include "tests/shim/fake_nnapi.h"
 

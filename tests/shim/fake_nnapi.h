@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Fakes a small NNAPI for the shim's tests. It builds, compiles and runs nothing, but checks the API's rules and counts
 // calls and objects. A test can make it fail at a call, answer slowly or refuse operations.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The fake's devices, memories and models.
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The fake's compilations, executions, bursts and events.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Holds the state of the fake NNAPI for all its parts: settings and records, objects, and the counting of calls.
 #pragma once
 

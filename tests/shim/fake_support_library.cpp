@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The fake as a support library: nothing but a function table, whose order is that of the names.
 #include <map>
 

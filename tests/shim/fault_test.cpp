@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // NNAPI fails: at each call, with each code. Nothing crashes, leaks or stays broken.
 #include <set>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Drivers that rules call wrong are not tried.
 #include <catch2/catch.hpp>
 

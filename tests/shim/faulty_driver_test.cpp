@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Drivers with faults: which results an app gets, at which start, and what is tried again.
 #include <catch2/catch.hpp>
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // See faulty_nnapi.h.
 #include "tests/shim/faulty_nnapi.h"
 

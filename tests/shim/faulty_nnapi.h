@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // An NNAPI with faults, for tests: the host's NNAPI, offered as three devices of which some have a fault.
 //
 // The devices are "alpha" (an accelerator), "beta" (a GPU) and "nnapi-reference"; what NNAPI chooses is alpha. The

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Faults of drivers that a trial in a process of its own finds before the app starts.
 #include <catch2/catch.hpp>
 #include <filesystem>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Not a test: opens an archive by the C interface, runs it, and prints what that took as JSON. bench/shim.py reads it.
 //   shim_file_run OUT.pt NNAPI_LIBRARY RUNS [CACHE_FOLDER]
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Samples of version 2, written once: they have to be read for ever.
 #include <cstring>
 

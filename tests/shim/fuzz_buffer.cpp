@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The fuzzer of what the shim reads: libFuzzer's entry points. The first byte of an input chooses what the others are:
 // a buffer, an archive, a package or driver rules. Word count and checksum of a buffer are made right, so that changes
 // get past them.

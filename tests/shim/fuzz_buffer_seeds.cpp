@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes inputs from which the fuzzer of the shim's buffers starts: fuzz_buffer_seeds FOLDER.
 #include <cstdio>
 #include <filesystem>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The shim on the host's NNAPI, which checks models and computes them, at each feature level: by the libraries with
 // fewer functions, and by the environment variable.
 #include <sys/mman.h>

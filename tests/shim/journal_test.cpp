@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The journal's files, where the disk has no room for them.
 #include "lib/shim/journal.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Archives far behind in their files, at offsets that a process of 32 bits has no size_t or no off_t for.
 #include <sys/mman.h>
 #include <unistd.h>

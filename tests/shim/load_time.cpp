@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Prints how long a file of several segments takes to load, and how long its segments alone: shim_load_time FILE
 // [RUNS].
 #include <algorithm>

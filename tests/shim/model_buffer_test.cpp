@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Buffers that are right: every field as it was described, and flexible sizes computed.
 #include "lib/shim/model_buffer.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Every truncation and every change of one word gives an error or a model; the sanitizers watch.
 #include <cstring>
 

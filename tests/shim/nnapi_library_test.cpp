@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finding NNAPI's functions: levels, what is missing, support libraries.
 #include "lib/shim/nnapi_library.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // An NNAPI that answers every call at once and does nothing: what is measured with it is its caller. With
 // NULL_NNAPI_COMPILE_MS in the environment, compiling sleeps so long, unless the cache has what an earlier process
 // compiled.

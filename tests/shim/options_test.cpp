@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Options: their checks, and structs of older and newer callers.
 #include "lib/shim/options.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Prints what the shim itself costs for each run: a model of three operations on an NNAPI that answers at once.
 // shim_overhead [RUNS]: a million for each figure without.
 #include <algorithm>

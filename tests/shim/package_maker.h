@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes packages (lib/format/package_format.h) for tests. The writer shares no code with the converter's and checks
 // nothing.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Packages: which model runs on which NNAPI, and that damaged packages are refused.
 #include <cmath>
 #include <random>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // schemas/nnapi_buffer.md shows a model of version 2 word by word: what the buffer maker writes and the shim reads.
 #include <sstream>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Pictures as inputs of a model: the resampling beside its definition in floating-point numbers, turned pictures beside
 // pictures that a test turned itself, YUV beside BT.601, and what is refused.
 #include "lib/shim/picture.h"

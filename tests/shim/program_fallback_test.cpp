@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a program does around NNAPI: names for a file that NNAPI runs whole, and the CPU where NNAPI fails.
 #include <string>
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Files with a program for the shim's tests, opened by the C interface.
 #pragma once
 

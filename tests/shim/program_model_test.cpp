@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Files with a program, and calls by name.
 #include <atomic>
 #include <cstdlib>

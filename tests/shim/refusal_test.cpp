@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Buffers and shapes that are refused, each with its sentence. The buffer maker makes most of them; words are changed
 // where it can't.
 #include <catch2/catch.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Buffers with float16 or int8 weights that are refused, each with its sentence.
 #include <catch2/catch.hpp>
 #include <functional>

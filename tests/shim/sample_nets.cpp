@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The nets of tests/shim/buffer_maker.h.
 #include "tests/shim/buffer_maker.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Samples of a buffer: what is read of them, what is refused, and which outputs pass.
 #include <cmath>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // See session.h.
 #include "tests/shim/session.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Serves the shim's tests: loads a fake NNAPI, opens a model on it and runs the model.
 #pragma once
 

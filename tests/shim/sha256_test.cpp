@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // SHA-256 against the examples of FIPS 180-4 (NIST's "Secure Hashing" example values).
 #include "lib/shim/sha256.h"
 

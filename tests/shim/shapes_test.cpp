@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Several shapes of one model, and what callers get wrong.
 #include "tests/shim/session.h"
 

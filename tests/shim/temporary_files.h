@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Temporary files for tests that run on Android, too: memfd_create is not on every Android, nor std::filesystem in
 // every C++ library of an NDK.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Threads that use one model at the same time.
 #include <atomic>
 #include <thread>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // See three_operations.h.
 #include "tests/shim/three_operations.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tests/shim/zip_maker.h"
 
 #include "lib/format/crc32.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes zip files for tests: correct files, and files with chosen faults.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Scripted models that take lists, dicts, tuples, optional tensors and numbers, and that keep state."""
 
 from typing import Dict, List, NamedTuple, Optional, Tuple

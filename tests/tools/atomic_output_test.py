@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """OUT appears whole or not at all: whatever fails, an existing file keeps its bytes and time, and nothing is left
 over."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Files that are no models, or damaged ones: one message and exit code 3 (or 1 for what can't be converted)."""
 
 import os

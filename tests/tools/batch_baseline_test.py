@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """batch --baseline: what got worse than in an earlier run fails, and the table says what changed."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """batch: what goes wrong with one model costs that model and no other, and the summary says so; a run that is killed
 goes on where it stopped, to the same bytes."""
 

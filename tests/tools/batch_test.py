@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """batch: which models there are, options, results, reports and what is printed."""
 
 import itertools

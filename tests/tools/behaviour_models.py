@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Scripted models that could be told from their original by more than values: by what is kept, printed, raised, and
 changed in place. Each takes [1, 4, 8, 8]."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """nnapi-bench: modules of both runtimes and of the CPU, its report by the schema, its table, and what it refuses."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Scripted models whose branches and loops depend on values, with work for NNAPI inside of them."""
 
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """--input NAME=VALUE binds an argument of forward: branches and sizes that depend on it are decided, and other values are
 errors when the converted module runs."""
 

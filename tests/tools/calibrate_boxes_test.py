@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """mAP of detectors by --sample-boxes, and numbers of a user's program by --metric."""
 
 import json

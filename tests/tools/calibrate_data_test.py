@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The data of --calibrate: what is read, what is refused, and pictures."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The host's NNAPI computes a model that was quantised by data as the model's integer arithmetic has it, bit by bit."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Accuracy by the classes of --calibrate's samples: where classes are from, what is counted, and what --max-drop proves."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Calibrating takes less than twice the memory of a conversion: samples and statistics go back to the system."""
 
 import pathlib

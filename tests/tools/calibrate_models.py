@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The networks, the samples and the base class of the tests of --calibrate."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Pictures that are normalised otherwise than in training are noticed, and the right choice is named."""
 
 import unittest

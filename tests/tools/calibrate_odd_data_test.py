@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Odd and hostile data for --calibrate: kinds of pictures, arrays, archives and pickles that are not as usual."""
 
 import io

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What techniques of --calibrate are for: a network that is far from float without one, and near with it. Equalisation
 has its test beside the others of --calibrate."""
 

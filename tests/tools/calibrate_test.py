@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Float models that the command quantises by data: results on stock PyTorch and the host's NNAPI, interfaces, targets."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The calibration table: the same file is built from it without data, a person can change it, and tables that don't fit
 are refused."""
 

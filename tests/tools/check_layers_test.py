@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """scripts/check_layers.py: what it finds in trees that break the order or a law, a fault each."""
 
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`nnapi-convert check`: it tells what the conversion does, and each rule of --explain-speed has a model that breaks it
 and one that doesn't."""
 

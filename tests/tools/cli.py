@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Helpers for the tests of the command: they run it and check the rules for every run."""
 
 import contextlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Coloured pictures of six classes, small networks that learn them in seconds, and folders of them for --calibrate."""
 
 import torch

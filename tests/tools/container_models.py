@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Scripted models that keep tensors in lists, dicts and objects on the way, as torchvision's detectors do."""
 
 from collections import OrderedDict

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Multiply-adds of what stays on the CPU: every operator that multiplies is counted, and an unknown cost is said to be
 unknown; percentages never say more than was counted."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Models with operators that LibTorch lacks: torchvision's are known without their library, which verify needs to run
 the original; others are read when their library is given."""
 

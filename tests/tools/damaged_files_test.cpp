@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Damaged files by the hundred, in one process: loading and converting gives a result or a ConvertError, nothing else,
 // and leaves the process alive.
 #include <catch2/catch.hpp>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Models converted for a device run on it: the host's NNAPI plays the device by the same profile, with a
 reading of the operands of its own, and takes every operation that it is sent."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """nnapi-probe's doctor on an NNAPI that computes chosen operations wrongly (tests/doctor/spoilt_nnapi.cpp): it names them,
 and a file converted by its answer is right there."""
 

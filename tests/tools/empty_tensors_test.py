@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tensors without elements, and tensors that NNAPI can't address, never reach a file."""
 
 import unittest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Conversion ends: operators that ATen makes of themselves, and loops that are too long to be written out."""
 
 import time

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """An integer NNAPI of its own in NumPy: reads a converted file and computes it exactly. It shares nothing with the
 program or the host's NNAPI. `Exact` rounds sums of products once, by exact multipliers; `fixed_point` is the reference
 of TensorFlow Lite and of Android's own NNAPI runtime, a multiplier of 31 bits and a shift."""

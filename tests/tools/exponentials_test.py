@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Functions made of exponentials keep the digits of small numbers, and give PyTorch's infinities, as far as
 Android's arithmetic has them, and NaN."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Files of exported programs: what is read and refused of them, and files that were changed."""
 
 import json

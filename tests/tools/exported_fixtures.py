@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The exported programs of testdata/exported: NAME.pt2, and in NAME.results what PyTorch 2 was given and gave."""
 
 import torch

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Quantised exported programs (.pt2), as PT2E makes them."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Exported programs (.pt2) of three layouts of archives: the fixtures have what PyTorch 2 gave for their inputs."""
 
 import io

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Files of other formats: every subcommand says what the file is, and what to do."""
 
 import bz2

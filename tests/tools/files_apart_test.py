@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """No command writes over a file that it reads, or over another that it writes, however the file is spelled: exit code
 2, and nothing is touched."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Sizes that are known at the first run: written as "?", or not given at all."""
 
 import unittest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Converted float fixtures, run by stock PyTorch on the host's NNAPI, against the originals."""
 
 import unittest

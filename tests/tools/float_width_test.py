@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Models in float16, bfloat16 and float64 convert to float32, and keep the dtypes of their inputs and results."""
 
 import copy

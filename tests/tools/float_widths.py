@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What tests of models in several floating-point dtypes share."""
 
 import json

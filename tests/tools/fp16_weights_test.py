@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """--fp16-weights: files of half the size, whose models compute in float32 with rounded weights."""
 
 import copy

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """--gelu tanh: the exact gelu by tanh's formula, in fewer operations."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """--relax-fp16 and verify --fp16: values beyond float16's range are divided by powers of two, or the model stays
 float32."""
 

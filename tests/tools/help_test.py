@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Help: it opens with a sentence, its examples run as they stand, and it lists the exit codes."""
 
 import re

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Archives whose entries were changed and whose checksums fit all the same, as whoever means harm makes them.
 
 Each is a model of testdata/models with one change in one entry. By itself: `hostile_archives.py COUNT SEED FOLDER` writes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Archives that were changed with checksums that fit: each gives a result or one error, in bounded time and memory."""
 
 import json

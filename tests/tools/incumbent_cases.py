@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What PyTorch 1.13.1 tests its own NNAPI converter with, as one table: 28 tests, 227 conversions, 14 of which that
 converter refuses. A flexible size, which it writes as 0, is open here; `layout` is NHWC where it marks an input so."""
 

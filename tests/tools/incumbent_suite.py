@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs the cases of PyTorch's own tests of its NNAPI converter (incumbent_cases.py) on this one.
 
 Each case is traced, converted by the command in a process of its own, and run by stock PyTorch on the host's NNAPI,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """--input-pixels: the result takes the bytes of pictures and normalises them itself; eager PyTorch is the judge."""
 
 import unittest

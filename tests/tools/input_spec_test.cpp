@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // --input SPEC: what is read from a good one. Bad ones are text cases in testdata/cli/usage_input.case.
 #include "tools/nnapi-convert/input_spec.h"
 

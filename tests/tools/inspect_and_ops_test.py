@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """inspect and ops: their text, JSON and Markdown forms agree with each other and with what was asked for."""
 
 import collections

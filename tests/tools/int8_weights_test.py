@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """--int8-weights: files of a quarter of the size, whose models compute in float32 with weights of 255 steps for each
 channel."""
 

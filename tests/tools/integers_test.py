@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Integers come out as they are, or the converter says which may not."""
 
 import unittest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """org.nnapiconvert, the shim's classes for Java and Kotlin, on this machine's JVM and the host's NNAPI."""
 
 import os

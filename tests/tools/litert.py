@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs LiteRT's files through LiteRT, by tools/litert-runner/run.js, and compares numbers."""
 import json
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs the cases of testdata/ops through LiteRT, and compares with the host's NNAPI.
 
   litert_ops.py OP_CASES [FILE-OR-FOLDER...] [--every N] [--interpreter] [--keep FOLDER] [--list]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`--litert`: the file beside or without out.pt, what is refused, `check --litert`, `inspect`, and `verify` by LiteRT itself."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is said of models: which inputs lack a shape, which mode they were saved in, and where PyTorch itself can't run
 them; and that verify makes inputs that a model takes."""
 

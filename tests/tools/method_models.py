@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Models with several exported methods."""
 
 from typing import Tuple

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """--method: several methods of a model convert to one file, and the others stay as they are."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Small models, as optimize_for_mobile and dynamic quantisation find them."""
 
 import torch

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Files that went through optimize_for_mobile or dynamic quantisation convert as the plain model does."""
 
 import json

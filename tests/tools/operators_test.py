@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """How scripts/operators.py compares results, and when a reason is NNAPI's own."""
 
 import pathlib

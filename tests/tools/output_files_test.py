@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The files that are written: both formats, their names, bundled inputs, the CPU counterpart, options that reach
 them."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """--package: several models of one network in one file, and which of them each NNAPI gets."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Helpers for the tests of pages: the parts of a page, its data, and its layout in a browser."""
 
 import html.parser

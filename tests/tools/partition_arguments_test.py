@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Models whose arguments are no tensors, or that keep state: the result has the original's interface."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Values, errors, prints, and what is kept from call to call: a partitioned model has its original's."""
 
 import unittest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Stretches inside of branches and loops go to NNAPI, and the control flow stays TorchScript."""
 
 import itertools

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Operators that are made of others: one that the CPU runs whole stays the operator that it is."""
 
 import re

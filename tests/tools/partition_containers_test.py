@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tensors on their way through lists, dicts and objects reach NNAPI; changes in place reach all who share them."""
 
 import json

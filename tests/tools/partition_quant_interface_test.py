@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """--quant core, full and nnapi for quantised models that NNAPI can't run whole: what describes the result and comes
 with it, what is refused and what is warned of."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """--quant core, full and nnapi for quantised models that NNAPI can't run whole: the interface is as that of a whole
 model, values are TorchScript's to a few steps of the result's scale, and quantised tensors cross as they are."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What reports say of partitioned models: where segments are, what can't be counted, and why a node stays on the
 CPU."""
 

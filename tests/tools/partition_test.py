@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Models that NNAPI can't run whole: segments go to NNAPI, the rest stays TorchScript, and results are the
 original's."""
 

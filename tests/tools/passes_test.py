@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """--disable-pass: without a pass the result is the same, and longer where the pass had something to do."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """verify --per-op: every value on the way is compared with TorchScript's, and an altered weight is found where it
 is."""
 

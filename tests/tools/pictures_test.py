@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a file tells apps: how pictures become the model's input, the names of classes, notes, extra files."""
 
 import hashlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """nnapi-probe on the host's NNAPI: the profile that it writes describes the device that it asked."""
 
 import json

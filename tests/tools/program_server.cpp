@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // program_server: nnapi-convert as a server of its own runs. It loads LibTorch once, and forks for each run that a
 // client asks for, which takes half a second less than a start. What runs is what nnapi-convert's main() runs, with the
 // client's arguments, environment, folder and streams. For tests/tools/cli.py; other runs start the program as users

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Files in parts that the shim runs without PyTorch: results beside TorchScript's, and what programs can't say."""
 
 import json

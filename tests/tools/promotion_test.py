@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Results of tensors of several dtypes have the dtype and values that they have in PyTorch: constants of rank 0 and 1, in
 the code and as buffers, and Python's numbers."""
 

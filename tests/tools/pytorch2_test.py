@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Files that PyTorch 2 wrote (testdata/pytorch2/make.py): operators that 1.13.1 has not are taken apart, so that the
 result runs on stock PyTorch 1.13.1; the samples hold what PyTorch 2 itself gives."""
 

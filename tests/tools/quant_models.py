@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Quantised models that NNAPI can't run whole: operations without a rule, quantised and float, between others."""
 
 from typing import Dict, List, NamedTuple, Optional, Tuple

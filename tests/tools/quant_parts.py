@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Helpers for the tests of --quant for models in parts: quantised modules, and comparisons with their results."""
 
 import collections

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Quantised fixtures in every mode, for float and quint8 interfaces, run by stock PyTorch on the host's NNAPI.
 
 NNAPI and PyTorch's kernels round differently by one step in each operation; the fixtures have five in a row, of which

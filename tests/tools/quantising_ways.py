@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One small network in each way of quantising that PyTorch 1.13 has: eager, FX and graph mode, static, dynamic and of
 weights only, traced and scripted, with packed weights hoisted out of submodules and prepacked for mobile."""
 

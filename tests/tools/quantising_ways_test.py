@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Every way of quantising that PyTorch 1.13 has, each made here, converted, and run by stock PyTorch on the host's NNAPI."""
 
 import json

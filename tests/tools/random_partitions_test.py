@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Random graphs of operations that NNAPI has and has not, with branches, loops, changes in place, containers and what
 is kept: what they convert to gives the original's results, call after call. RANDOM_PARTITIONS=COUNT[:SEED] runs more of
 them, or others."""

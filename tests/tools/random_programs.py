@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Random programs of operations that NNAPI has and has not, with branches, loops, changes in place, containers, and
 what is kept from call to call."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Makes small modules that change tensors in place, by way of views, lists, tuples and dicts, in loops and branches.
 The same number gives the same module."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Modules that change tensors in place, by way of views and containers: each converts, whole and in parts, to what Python
 itself gives, or is refused. LibTorch's own optimiser gets some of them wrong, so that eager PyTorch is the reference."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Arguments of rank 0: in whole models and parts, with both runtimes, bundled, in manifests, reports and metadata."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Every command of README's table runs as it is printed, and what it converts passes verification."""
 
 import os

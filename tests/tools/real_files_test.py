@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """scripts/real_files.py: which rows are worse than older ones, and a run over a folder of models."""
 
 import json

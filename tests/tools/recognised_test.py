@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Compositions of PyTorch that are one operation of NNAPI: on the CPU they stay PyTorch's operators."""
 
 import unittest

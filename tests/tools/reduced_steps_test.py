@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Float32 models with steps in float16 or bfloat16, such as those of torch.autocast, convert to float32 as a whole."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """--report: JSON by the schema, for a conversion, a refusal and a verification."""
 
 import json

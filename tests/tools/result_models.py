@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Models of [1, 3, H, W] that give lists and dicts whose elements have several types."""
 
 from typing import Dict, List, NamedTuple, Optional, Tuple

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Lists and dicts of results whose elements have several types, and NamedTuples. PyTorch 1.13's
 lite interpreter can't load the former, nor lists of the latter."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs text cases of the command line: a command, and what it must print and exit with.
 
 A case is a text file:

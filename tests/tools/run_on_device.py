@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """run_on_device.py MODEL DEVICE INPUTS OUTPUT: runs a module that was converted for the shim, each of its segments on
 the one NNAPI device of this name, which fails where the device does not take all of it."""
 

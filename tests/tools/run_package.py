@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """run_package.py MODULE FOLDER OPTIONS LIBRARY INPUTS...: runs a package as an app does, on NNAPI's library (empty: the
 system's, if there is one), and prints the module's state as JSON. Inputs and results.pt are in the folder."""
 

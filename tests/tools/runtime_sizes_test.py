@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Rows whose number depends on values (masks, nonzero, nms): segments take some at a time, also none; what mixes rows
 stays on the CPU; estimates are called so."""
 

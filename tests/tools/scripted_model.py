@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Helpers for the tests of partitioned models: a model scripted to a file, and the file of its conversion."""
 
 from typing import Callable, Dict

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Scripted networks of PyTorch's own modules, and of lists and dicts, with the shapes of their inputs."""
 
 from typing import Dict, List, Tuple

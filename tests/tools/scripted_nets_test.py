@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Scripted networks of PyTorch's own modules, whose branches are resolved as they are converted: NNAPI runs them whole."""
 
 import unittest

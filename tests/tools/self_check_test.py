@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Files that check their device: the samples in them, and what a driver with a fault gets."""
 
 import json

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Servers of test runs, as loading LibTorch takes longer than most runs: a Python that has PyTorch and a nnapi-convert
 that has LibTorch (program_server.cpp), which fork for each run. They live for one run of ctest, in the folder that the
 environment variable NNAPI_TEST_SERVERS names; without a server, each run starts a program of its own.

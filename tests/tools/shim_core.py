@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The shim's C core, libnnapi_shim.so, by ctypes: runs an archive without PyTorch. Run as a program in a process of its own:
 shim_core.py LIBRARY ARCHIVE SHAPES INPUT... OUTPUT, SHAPES being 1x3x16x16,... and the files raw tensors in NNAPI's order."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The shim's C interface for pictures, labels and notes, by ctypes: as an app in C uses it."""
 
 import ctypes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Modules for the shim in stock PyTorch with libnnapi_shim_torch.so loaded: results, sizes, fallback, saving,
 options."""
 

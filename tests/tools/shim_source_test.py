@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The shim's sources: written to a folder, carried by a model, and built there with plain CMake."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Models of [1, 3, 32, 32] with tensors of rank 0: numbers of Python, sums, extremes."""
 
 import torch

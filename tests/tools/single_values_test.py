@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tensors of rank 0: Python's numbers in traces, which archives keep as such tensors, and single values between CPU and
 NNAPI."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Results that join boxes in pixels and scores: quantised by data, the parts keep scales of their own; --split-output
 returns them apart."""
 

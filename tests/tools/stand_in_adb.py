@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Stands in for adb: what a phone would do, this machine does. STAND_IN_ADB names a folder with a folder for each attached
 phone, by its serial number, in which /data/local/tmp lies. `shell` runs the command here."""
 import os

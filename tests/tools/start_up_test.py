@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Help, versions and wrong command lines are answered at once: LibTorch stays out. When it is loaded, libraries that it
 names and doesn't use stay out: empty stand-ins take their places."""
 

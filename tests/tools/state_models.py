@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Models that keep state in their attributes from call to call, as audio models do."""
 
 from typing import Dict, List, Optional, Tuple

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Attributes that forward changes: layers that read them go to NNAPI where each call leaves them with the sizes and
 dtypes that it found."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs converted files through stock PyTorch, apart from the program's own `verify`: LD_LIBRARY_PATH must lead to the
 host's libneuralnetworks.so, which PyTorch's NNAPI loader opens by that name."""
 

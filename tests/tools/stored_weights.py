@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What tests of weights in less than float32 share (--fp16-weights, --int8-weights)."""
 
 import pathlib

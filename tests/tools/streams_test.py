@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Exit codes, and what goes to which stream."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A short run of scripts/sweep_numbers.py finds no silently wrong number."""
 
 import os

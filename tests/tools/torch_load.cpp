@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // torch_load [FILE]: loads a TorchScript file as LibTorch does and ends, without taking LibTorch down, as nnapi-convert
 // does; without a file, it just starts. What bench/conversion.py holds conversions against.
 #include <torch/csrc/jit/serialization/import.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Pictures of uint8, which models bring to float32 themselves: NNAPI takes the bytes and does all of it. Inputs of
 dtypes and sizes that NNAPI lacks: the CPU reads them, and the layers behind go to NNAPI."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`verify` tries numbers at the borders of the inputs' dtypes, and never says plainly that a model passed which is wrong
 there."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Results of `verify` for infinite values, NaN and other dtypes: files of one model against another model."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A weight is in memory by pieces, whatever its size: the peak of a conversion doesn't grow with the weights."""
 
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Zip archives as dicts of records, to change files of PyTorch."""
 
 import io

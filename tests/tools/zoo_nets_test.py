@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Small networks as apps have them (scripts/models/sequence_nets.py and picture_nets.py): each converts in both layouts
 with nothing given but the file, which has its inputs bundled, and agrees with TorchScript."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A package of MobileNetV2 for three kinds of phones: its size, and which model runs where."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Networks quantised with a scale for each channel, as fbgemm has it, on the shim: weights and scales reach NNAPI bit
 by bit, and the results are no further from the float network than TorchScript's."""
 

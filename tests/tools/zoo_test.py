@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Whole networks as torchvision traces them: each converts in both layouts and agrees with TorchScript. The files are
 made by scripts/make_models.py; the folder comes in NNAPI_MODELS."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Networks of torchvision that no rule was written for: those whose operations all have rules convert and agree, others
 are refused with every reason."""
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes or fetches inputs.
 #include "tools/nnapi-bench/inputs.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // nnapi-bench: times a TorchScript module on this device, as PyTorch's speed_benchmark_torch does, and tells more.
 #include <fmt/format.h>
 

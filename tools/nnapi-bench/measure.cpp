@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Loads, warms up and times.
 #include "tools/nnapi-bench/measure.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads /proc/self/smaps_rollup.
 #include "tools/nnapi-bench/memory_use.h"
 

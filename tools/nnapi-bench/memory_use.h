@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the memory use of this process from the kernel.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Asks modules and NNAPI.
 #include "tools/nnapi-bench/nnapi_module.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the runtime that a TorchScript module is written for, configures it and reads its state.
 #pragma once
 

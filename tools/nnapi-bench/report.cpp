@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Renders measurements.
 #include "tools/nnapi-bench/report.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes measurements as text and as JSON (schemas/bench.schema.json).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Cuts LibTorch's messages.
 #include "tools/nnapi-bench/torch_error.h"
 

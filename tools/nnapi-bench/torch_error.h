@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Turns LibTorch's exceptions into text for people.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs another program and takes what it prints.
 #pragma once
 

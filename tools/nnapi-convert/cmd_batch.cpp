@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // nnapi-convert batch ZOO -o DIR: many models in one run.
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>

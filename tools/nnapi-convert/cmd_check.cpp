@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // nnapi-convert check: whether and how well a model would convert; nothing is written.
 #include <CLI/CLI.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // nnapi-convert MODEL -o OUT: the conversion itself.
 #include <CLI/CLI.hpp>
 

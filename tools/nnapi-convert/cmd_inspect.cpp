@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // nnapi-convert inspect OUT: what a converted file holds.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // nnapi-convert phone: converts a model for the phones that are attached, until each runs it right.
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // nnapi-convert shim --emit DIR: writes the shim's sources, for an app that builds it itself.
 #include <spdlog/spdlog.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // nnapi-convert verify MODEL OUT: original and result on the same inputs.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tools/nnapi-convert/command_line.h"
 
 #include <fmt/format.h>

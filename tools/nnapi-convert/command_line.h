@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the parts of the command line that all subcommands have.
 #pragma once
 

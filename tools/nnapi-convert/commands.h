@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Declares one function per subcommand. Each takes the arguments after the subcommand's name and returns the exit code.
 // Errors are thrown as ConvertError, and run_program() renders them.
 #pragma once

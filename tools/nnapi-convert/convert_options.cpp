@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tools/nnapi-convert/convert_options.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Defines the conversion's options, for the subcommands that run conversions or take their options.
 #pragma once
 

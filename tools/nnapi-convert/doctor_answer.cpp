@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tools/nnapi-convert/doctor_answer.h"
 
 #include <algorithm>

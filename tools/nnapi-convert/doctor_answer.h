@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads what nnapi-probe --doctor found (schemas/doctor.schema.json), as far as a conversion needs it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Loads libnnapi_convert_engine.so, the part of the program that needs LibTorch, after the command line is read. So the
 // program prints help and usage errors without LibTorch.
 #pragma once

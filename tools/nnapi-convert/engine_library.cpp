@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds and loads the library that needs LibTorch.
 #include <dlfcn.h>
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads one --input: [NAME=]DIMS[:DTYPE[:SCALE:ZERO_POINT]]; DIMS is sizes with commas, or "scalar".
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tools/nnapi-convert/run_program.h"
 
 int main(int argc, char** argv) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads --package: "level=1; level=3,quant=nnapi,per-channel; shape=1,3,320,320".
 #pragma once
 

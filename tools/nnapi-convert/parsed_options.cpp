@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tools/nnapi-convert/parsed_options.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads and checks the conversion's options after CLI11 has parsed them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Holds the arguments of the subcommands that need LibTorch.
 #pragma once
 

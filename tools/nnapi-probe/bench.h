@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Times a file of --runtime shim on this phone, as an app without PyTorch runs it (nnapi_shim_call).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes the questions that nnapi-probe asks a device: operations, each in all combinations of the conditions that
 // drivers restrict.
 #pragma once

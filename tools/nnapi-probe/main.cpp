@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // nnapi-probe: asks the NNAPI devices of a phone which operations they support.
 #include <getopt.h>
 #include <sys/stat.h>

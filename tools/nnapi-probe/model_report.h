@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reports which devices support the operations of a model that nnapi-convert wrote.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes the operands of a point's operation, with types, shapes and values that fit together.
 #pragma once
 

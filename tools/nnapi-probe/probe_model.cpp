@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tools/nnapi-probe/probe_model.h"
 
 #include "tools/nnapi-probe/operands.h"

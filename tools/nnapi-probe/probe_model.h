@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Builds models of one operation and asks a device whether it supports them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes a device's profile as JSON (schemas/device_profile.schema.json).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Turns a device's answers into the rules of its profile, with the fewest conditions that hold only for refused points.
 #pragma once
 

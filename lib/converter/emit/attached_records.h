@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes the records of a file that tell an app about the model (schemas/nnapi_extras.md).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes the samples by which a file for the shim checks the device that runs it: inputs of an NNAPI model, and the
 // outputs that TorchScript gives for them.
 #pragma once

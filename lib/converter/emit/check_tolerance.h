@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How far a device's outputs may be from TorchScript's before the shim takes the device for faulty.
 #pragma once
 

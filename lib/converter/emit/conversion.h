@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The result of a conversion: the module, the NNAPI models that it calls, and numbers about them.
 #pragma once
 

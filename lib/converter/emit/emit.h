@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes the buffers of a plan's segments and makes the module that calls them. If one segment is all of forward, no
 // host module is made around it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes the CPU counterpart of a converted model: the original with the converted model's interface. It is the fallback
 // inside of a file, or, with the same inputs in a file of its own, what the converted model is compared with on a
 // phone.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes the module of several methods: each has a module of its own (emit_method()), and the methods share their state.
 #pragma once
 

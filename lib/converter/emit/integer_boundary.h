@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Programs have no quantised tensors. Where a module quantises NNAPI's inputs and dequantises its outputs itself, a
 // program does so with plain integers.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Methods of a model besides forward that work with the attributes that forward changes: reset_states() and its like.
 #pragma once
 

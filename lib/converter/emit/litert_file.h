@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes the LiteRT file (.tflite) of a conversion.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // TFLite's metadata in a LiteRT file: what readers such as MediaPipe's tasks look for (TFLITE_METADATA, a flatbuffer by
 // the public metadata schema, and the files that it names in a zip archive at the file's end).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What methods of one file may assume about the state that they share.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes the graph of a method as a program's code (lib/format/program_format.h).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes one module of several conversions of the same original for the shim: a package (docs/shim.md).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compares the inputs and outputs of a package's models. Its callers don't know which model runs, so that they have to
 // see the same tensors, besides sizes, whichever does. Where one model has floats, callers pass and get floats, and the
 // shim converts for the models that have 8-bit integers there (lib/shim/float_boundary.h).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes the host module of a partitioned model: it runs the CPU's operations as TorchScript and calls the segments'
 // modules.
 #pragma once

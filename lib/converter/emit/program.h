@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes the program of a module: what TorchScript runs of it, for runtimes without PyTorch
 // (lib/format/program_format.h).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Operators that the shim's programs lack, by those that they have.
 #pragma once
 

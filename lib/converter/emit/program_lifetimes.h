@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which node of a graph reads a value last, so that a program can reuse the value's register.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a program takes of a module: its types as text, its segments and its state.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Records in a converted file the options that shape its NNAPI models, and reads them again.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/emit/release_weights.h"
 
 #include <algorithm>

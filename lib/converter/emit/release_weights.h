@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Releases weights that only NNAPI needs, so that they are freed one by one as segments are written.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes the graph that computes a segment on the CPU, for the program of a file: what the shim runs where NNAPI fails.
 #pragma once
 

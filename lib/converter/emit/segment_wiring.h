@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Says how the segments of a plan are wired, for the shim without PyTorch.
 #pragma once
 

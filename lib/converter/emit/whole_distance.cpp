@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/emit/whole_distance.h"
 
 #include <ATen/ATen.h>

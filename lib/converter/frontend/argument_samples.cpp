@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/frontend/argument_samples.h"
 
 #include <fmt/format.h>

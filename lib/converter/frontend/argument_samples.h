@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes sample inputs for a model whose arguments are not only tensors.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the structure of forward's arguments that are no tensors, from --input NAME[INDEX]=... or bundled inputs.
 #pragma once
 

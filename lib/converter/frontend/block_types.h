@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the types of values that enter or leave the blocks of branches and loops that stay TorchScript.
 #pragma once
 

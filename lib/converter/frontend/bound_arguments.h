@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Binds arguments of forward to values given by --input, so that values computed from them are known at conversion.
 #pragma once
 

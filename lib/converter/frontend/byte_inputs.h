@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Hands inputs of dtype uint8, such as the pixels of a camera, to NNAPI. NNAPI has 8-bit integers as quantised tensors
 // only: with the scale 1 and the zero point 0, quint8 holds the same numbers in the same bytes.
 #pragma once

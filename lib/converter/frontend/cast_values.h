@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Casts the floating-point tensors in values of any type.
 #pragma once
 

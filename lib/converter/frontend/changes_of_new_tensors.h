@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes in-place changes functional before freezing, if the graph shows that no node sees the change but through the
 // operator's own result.
 #pragma once

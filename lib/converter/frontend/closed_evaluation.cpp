@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/frontend/closed_evaluation.h"
 
 #include <ATen/ATen.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Evaluates at conversion the nodes that depend on constants only: masks, position tables, arithmetic on fixed sizes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/frontend/compute_in_float32.h"
 
 #include <ATen/ATen.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes models in float16, bfloat16 or float64 compute in float32. Casts keep the dtypes of the inputs and results.
 #pragma once
 

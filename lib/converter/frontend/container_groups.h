@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds which lists, dicts, tuples and optionals of a graph may hold the same tensors.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Removes lists and dicts whose elements are known: readers of an element read its value directly.
 #pragma once
 

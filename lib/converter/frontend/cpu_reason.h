@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Says why a node stays on the CPU if no rule refused it: by the node's kind, or by a value of unknown type.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Warns of effects that a model loses if NNAPI runs it whole.
 #pragma once
 

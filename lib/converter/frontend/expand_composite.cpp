@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/frontend/expand_composite.h"
 
 #include <ATen/ATen.h>

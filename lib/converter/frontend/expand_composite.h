@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Takes apart composite operators, which ATen computes by calling other operators (hstack, tensordot,
 // pairwise_distance...), and operators that have a formula (formulas.h).
 #pragma once

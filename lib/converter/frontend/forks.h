@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs what torch.jit.fork() runs beside the model in the model's own order.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Freezes a module: makes its attributes constants, inlines all calls, unrolls loops with a known number of rounds, and
 // replaces operators with packed weights by plain ones. Dynamically quantised models, and models in another
 // floating-point dtype, compute in float32 afterwards.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The front end of a conversion: from a loaded model to its typed graphs. They depend neither on the feature level nor
 // on the device, layout or precision of a target, so that one front end serves all plans of a model.
 //

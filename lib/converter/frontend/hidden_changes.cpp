@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/frontend/hidden_changes.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Handles in-place changes that LibTorch's passes don't see: changes of a tensor's shape, changes of a tensor that an
 // operator returns unchanged though its schema promises a new tensor, and changes of running statistics in training.
 #pragma once

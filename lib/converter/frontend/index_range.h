@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the range of values of an input that the model reads as indices of a table's rows or of an axis.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the type of every value of a graph by the rules' shape functions, and rewrites the graph by what is known.
 #pragma once
 

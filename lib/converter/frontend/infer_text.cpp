@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes the graph with its types as the text that --dump-after shows.
 #include <ATen/ATen.h>
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What is said of a forward that changes its caller's tensors in place.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/frontend/input_types.h"
 
 #include <ATen/ATen.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The types of forward's inputs. They come from, in this order: --input, the example in the file (bundled inputs, or
 // what the model was traced with, which PyTorch 2 saves), the weights that an input meets first (rank and channels; the
 // other sizes stay flexible). Never a guess. `pixels` says which input takes bytes of pictures, if one does.

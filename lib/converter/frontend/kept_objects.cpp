@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/frontend/kept_objects.h"
 
 #include <torch/csrc/jit/passes/inliner.h>

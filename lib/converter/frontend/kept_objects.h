@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds attributes that hold objects of scripted classes. A model may change such objects without freezing noticing it.
 #pragma once
 

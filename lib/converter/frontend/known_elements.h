@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Replaces nodes that only take lists apart, join lists or narrow a type, once the types of their inputs are known.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Types the results of operators whose sizes are sums of multiples of their inputs' sizes, by evaluating them at a few
 // numbers for each size that isn't known.
 #pragma once

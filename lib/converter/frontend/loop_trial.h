@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tries a round of a loop: infers what the body returns on a copy of it.
 #pragma once
 

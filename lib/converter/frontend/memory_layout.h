@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds how the original lays its tensors out in memory, where the model's inputs are in PyTorch's own order: runs
 // operators once on made-up tensors with the memory of their arguments.
 #pragma once

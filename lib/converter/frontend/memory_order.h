@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Gives the CPU's operators the order in memory that the original has, where they read it: as_strided(), stride(),
 // is_contiguous(), a reshape() whose result is changed in place... NNAPI's results have PyTorch's own order and memory
 // of their own.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Says why no rule types a node, and what to do.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Nested tensors, whose rows have lengths of their own, as padded tensors: nn.TransformerEncoder makes them of a padded
 // tensor and a mask. aten::_nested_tensor_from_mask joins the two, and its readers take them apart again, so that no
 // nested tensor is left.

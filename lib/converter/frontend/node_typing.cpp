@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/frontend/node_typing.h"
 
 #include <torch/csrc/jit/ir/constants.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Types the nodes of a graph one by one, by the rules' shape functions.
 #pragma once
 

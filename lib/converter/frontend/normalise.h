@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Turns a module's forward into one graph of canonical operations: freezes attributes to constants, inlines calls,
 // makes in-place operations functional.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Removes objects of scripted classes that a graph makes and only uses to read and set their attributes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the floating-point dtypes that a model's own operators give to tensors, before the model is made to compute in
 // float32.
 #pragma once

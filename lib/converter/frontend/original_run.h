@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds models that PyTorch itself can't run with inputs of the requested sizes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The rewrites of a graph that need types: their list, in their order.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Puts the normalisation of pictures before forward (--input-pixels).
 #pragma once
 

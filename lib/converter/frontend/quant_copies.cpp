@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/frontend/quant_copies.h"
 
 #include <torch/csrc/jit/ir/alias_analysis.h>

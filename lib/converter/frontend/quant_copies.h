@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Copies quantised tensors that the CPU's part of a graph changes in place or keeps.
 #pragma once
 

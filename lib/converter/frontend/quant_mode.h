@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Moves the boundary between float and quantised tensors to the place that --quant asks for.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/frontend/rank_0.h"
 
 #include <ATen/core/Tensor.h>

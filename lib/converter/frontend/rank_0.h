@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Gives tensors of rank 0 an axis of size 1 for operators that work along an axis: PyTorch accepts rank 0 there, but
 // rules need the axis.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/frontend/recognise.h"
 
 #include <torch/csrc/jit/passes/dead_code_elimination.h>

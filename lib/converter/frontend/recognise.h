@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds compositions of several PyTorch operators for which NNAPI has one operation, or a better one.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the steps of a float32 model that compute in float16 or bfloat16, as torch.autocast makes them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes in-place operations functional: relu_(x) becomes relu(x), and later readers of x read the result.
 #pragma once
 

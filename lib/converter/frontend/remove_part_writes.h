@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes in-place changes of a part of a tensor (y[:, 0] = 1, y[2:4] *= 2) functional: the result is a new tensor.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The functions of the passes of inference (passes.h): on single nodes, by the types of the nodes before them, and on a
 // graph whose nodes are typed.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the passes on a graph whose types are being inferred may read and change (passes.h has their list).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Estimates how many rows a tensor will have, from the operators that bound the number. Only estimates of cost use it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds operations that work row by row along an axis of unknown size: row i of each result depends only on row i of
 // the inputs. Such an operation can run on any part of the rows.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Types values whose sizes are known only as the model runs (open_sizes.h).
 #pragma once
 

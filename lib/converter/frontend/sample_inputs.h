@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes sample inputs of a model: those bundled in its file, or random ones.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/frontend/sample_rows.h"
 
 #include <c10/core/GradMode.h>

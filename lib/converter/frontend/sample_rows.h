@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Counts sizes that depend on values in runs on sample inputs.
 #pragma once
 

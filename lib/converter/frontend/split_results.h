@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Splits results of forward (--split-output): each part becomes a result of its own.
 #pragma once
 

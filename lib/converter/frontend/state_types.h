@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The types of attributes that forward changes: known where each run leaves them as it found them. Then layers that
 // read state first can go to NNAPI.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/frontend/stated_sizes.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Joins the sizes that an exported program states with those that --input gives.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Attributes that forward sets before it reads them.
 #pragma once
 

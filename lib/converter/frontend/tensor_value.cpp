@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/frontend/tensor_value.h"
 
 #include <ATen/ATen.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Values of a tensor as --input gives them: nested lists of numbers, as torch.tensor takes them.
 #pragma once
 

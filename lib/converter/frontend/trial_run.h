@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the result types of an operation without a rule: runs the operation once on made-up tensors.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Takes operators with packed weights, which optimize_for_mobile() inserts, apart into operators that have rules.
 #pragma once
 

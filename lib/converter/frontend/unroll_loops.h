@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Unrolls loops whose number of rounds is known.
 #pragma once
 

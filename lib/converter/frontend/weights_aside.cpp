@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/frontend/weights_aside.h"
 
 #include <torch/csrc/jit/ir/alias_analysis.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Keeps the weights out of freezing. LibTorch's freezing makes all attributes constants and then looks for equal
 // constants by comparing each tensor with each other one: 2,000 small layers took 11 seconds.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/frontend/written_values.h"
 
 #include <c10/core/GradMode.h>

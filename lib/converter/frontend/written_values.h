@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the values whose memory a node of the graph changes in place. They must not become constants: a constant would
 // keep the changes of one run for the next one. Makes constants of tensors whose changes are known, such as masks.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The operators of Android's PyTorch 1.13.1. A program that is built on a later LibTorch reads and runs more of them,
 // and must not write them.
 #pragma once

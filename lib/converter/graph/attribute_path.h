@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Names an attribute of a module or of one of its submodules. A name may hold any character, dots among them (PyTorch's
 // passes call attributes "quantized._jit_pass_packed_weight_0"): a path is a list of names, never a text.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Names the place of a node in the model's control flow: the branches and loops around the node.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/graph/changed_attributes.h"
 
 #include <fmt/format.h>

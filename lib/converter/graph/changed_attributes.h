@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lists the attributes that a model changes as it runs. Freezing leaves them in the graph, and the converted module has
 // them too.
 #pragma once

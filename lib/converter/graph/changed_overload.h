@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Overloads of operators that LibTorch changed under the same name after 1.13.
 #pragma once
 

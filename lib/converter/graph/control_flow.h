@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The types of prim::If and prim::Loop that depend on the input and become NNAPI's IF and WHILE.
 //
 // Branches and loop bodies return tensors and numbers; the numbers become tensors of rank 0. Both branches have to

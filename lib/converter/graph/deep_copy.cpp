@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/graph/deep_copy.h"
 
 #include <ATen/ATen.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds in-place changes of tensors that lists, tuples and dicts hold, and keeps them from being removed as dead code.
 #pragma once
 

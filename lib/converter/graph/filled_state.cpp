@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/graph/filled_state.h"
 
 #include <ATen/ATen.h>

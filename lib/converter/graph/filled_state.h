@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Attributes that hold a tensor without elements until forward fills them, as streaming models write it:
 // `if not len(self.context): self.context = torch.zeros(1, 64)`.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds models in float16, bfloat16 or float64. They are converted to float32
 // (lib/converter/frontend/compute_in_float32.h).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds glue: nodes that make lists, tuples or dicts, and that only put values together for other nodes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/graph/insert_form.h"
 
 #include <torch/csrc/jit/api/compilation_unit.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes TorchScript in the place of an operator.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computation on the elements of a tensor that a mask chooses: y[mask] = f(y[mask]).
 #pragma once
 

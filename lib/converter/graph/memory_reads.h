@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds operators that tell a tensor's elements, or something of it, by their order in memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Walks over the nodes of a graph and over the values that they read.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A model as one graph of canonical operations. The stages from infer to lower read and change the graph.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the saved state of objects of PyTorch's C++ classes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Open sizes: the flexible axes of the model's inputs, and sizes that depend on values (how many boxes nms keeps, how
 // many elements a mask selects). Each open size is a Dim that equals no other Dim, as it may be any number, even 0.
 #pragma once

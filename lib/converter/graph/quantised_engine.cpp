@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/graph/quantised_engine.h"
 
 #include <ATen/Context.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // LibTorch's kernels for quantised operators, of which builds have different ones: Debian's has no QNNPACK on arm64.
 #pragma once
 

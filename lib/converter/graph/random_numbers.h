@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which operators draw random numbers. LibTorch 2 says it of all that may, recurrent layers with dropout for example.
 #pragma once
 

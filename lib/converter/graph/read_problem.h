@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Says in this program's words why LibTorch can't read a file.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The release of LibTorch that the program is built on.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/graph/runtime_numbers.h"
 
 #include <ATen/ATen.h>

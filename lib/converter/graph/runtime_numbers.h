@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Turns numbers that TorchScript reads from tensors while the model runs (item(), int(x), conditions, loop counters)
 // into tensors of rank 0, so that the rules for tensors type and lower the operators on these numbers.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Says which tensors of a graph may share memory that a node changes in place. LibTorch's alias analysis takes all
 // tensors that were ever in a list, dict or attribute for one; here each list and each attribute has its own.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Keeps LibTorch's warnings of its own operators from standard error.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Shortens the messages of LibTorch's exceptions: leaves out the traces.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Restores Python's numbers in traced graphs.
 //
 // In x * 0.5, tracing turns the number into a constant tensor of rank 0 and dtype float64 or int64, and PyTorch's

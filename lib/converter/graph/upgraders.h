@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A function that LibTorch exports, and whose header Debian's package doesn't have
 // (torch/csrc/jit/operator_upgraders/upgraders_entry.h).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks what LibTorch doesn't: a zip archive's checksums, and what its entries hold (archive_content.h). Damaged ones
 // could crash it.
 #pragma once

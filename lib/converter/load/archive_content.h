@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Says whether what LibTorch would read from an archive's records may be read: LibTorch checks few of the numbers and
 // names in them, and a wrong one ends in memory that isn't the model's.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A zip archive that is open for reading, by the shim's reader of them.
 #pragma once
 

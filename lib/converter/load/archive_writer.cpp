@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/load/archive_writer.h"
 
 #include <fmt/format.h>

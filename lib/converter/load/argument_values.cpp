@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/load/argument_values.h"
 
 #include <ATen/ATen.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Arguments of nodes as values of a graph, of the types that operators of TorchScript take.
 #pragma once
 

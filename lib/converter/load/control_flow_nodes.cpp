@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/load/control_flow_nodes.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Higher-order operators: branches, loops and parts of a program that run under a setting.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/load/converted_file.h"
 
 #include <ATen/ATen.h>

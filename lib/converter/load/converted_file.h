@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads a file that nnapi-convert wrote.
 #pragma once
 

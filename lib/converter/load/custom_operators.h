@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Operators that are not LibTorch's own: those of torchvision, and those of libraries that the user gives.
 #pragma once
 

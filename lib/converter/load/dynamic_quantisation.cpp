@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/load/dynamic_quantisation.h"
 
 #include <ATen/ATen.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The shim's sources that a model carries (--embed-shim-source).
 #pragma once
 

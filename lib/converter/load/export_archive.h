@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The archive of an exported program, in each of its three layouts: up to PyTorch 2.7, of 2.8, and since.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the JSON of an exported program: every access is checked, because the file may be damaged.
 #pragma once
 

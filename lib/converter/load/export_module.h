@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The TorchScript module of an exported program: its weights as attributes under their dotted names, and forward.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A node of an exported program's graph, and the values that it reads and makes by their names.
 #pragma once
 

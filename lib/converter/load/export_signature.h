@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What an exported program's graph takes and gives: which inputs are weights, and which are forward's arguments.
 #pragma once
 

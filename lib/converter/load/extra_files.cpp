@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/load/extra_files.h"
 
 #include <fmt/format.h>

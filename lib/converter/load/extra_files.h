@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The extra files of an archive (_extra_files): what PyTorch stored for the app, and this program's own records.
 #pragma once
 

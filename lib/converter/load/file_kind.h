@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a file is that should hold a model: told by its first bytes, and by the directory of an archive.
 #pragma once
 

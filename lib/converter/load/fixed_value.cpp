@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/load/fixed_value.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What torch.export took as a value, not as an input: numbers, texts and None among forward's arguments.
 #pragma once
 

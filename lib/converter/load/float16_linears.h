@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Linear layers of float16 weights (quantize_dynamic with dtype=torch.float16). LibTorch packs such weights by FBGEMM
 // only, which many builds lack, Debian's and phones' among them: they refuse every file that has such a layer.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/load/fuse_quantised.h"
 
 #include <ATen/ATen.h>

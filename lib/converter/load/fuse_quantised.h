@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Joins dequantize, a float operator and quantize to the quantised operator that PyTorch has for them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The nodes of an exported program's graph as those of a TorchScript graph of 1.13.1, with source lines.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads a TorchScript file or an exported program: the module and the inputs bundled with it.
 #pragma once
 

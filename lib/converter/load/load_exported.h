@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads exported programs (.pt2), what torch.export.save wrote, as TorchScript modules.
 #pragma once
 

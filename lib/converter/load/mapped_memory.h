@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Maps the data of tensors from a file, so that they take memory only once they are read.
 #pragma once
 

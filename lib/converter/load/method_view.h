@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Methods of a model besides forward, which --method names.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // An archive of PyTorch that is open for reading.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/load/module_reader.h"
 
 #include <torch/csrc/jit/serialization/import.h>

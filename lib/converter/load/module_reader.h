@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads TorchScript modules without reading their weights: each is mapped from the file, and takes memory only from
 // when it is first looked at until its tensor goes.
 #pragma once

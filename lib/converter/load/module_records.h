@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The records that PyTorch writes for a module, one by one.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Newer operators that can't be taken apart (newer_operators.h). In a branch that never runs they harm nobody: every
 // script that calls F.interpolate of PyTorch 2.12 has one.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Operators that PyTorch got after 1.13.1. Files with them load once they are declared; what runs on a phone is PyTorch
 // 1.13.1, so that they are taken apart into its operators before anything else sees them.
 #pragma once

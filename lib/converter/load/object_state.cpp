@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/load/object_state.h"
 
 #include <ATen/core/Dict.h>

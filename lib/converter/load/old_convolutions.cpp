@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/load/old_convolutions.h"
 
 #include <torch/csrc/jit/api/function_impl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Quantised convolutions as PyTorch 1.5 and older wrote them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Exported programs of PyTorch 2.1 to 2.5, in the words of those that came after.
 #pragma once
 

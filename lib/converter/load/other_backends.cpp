@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/load/other_backends.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Models with parts that were prepared for another backend (Vulkan, Metal, Core ML), or for NNAPI by PyTorch itself.
 #pragma once
 

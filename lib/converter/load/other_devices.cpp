@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/load/other_devices.h"
 
 #include <torch/csrc/jit/ir/ir.h>

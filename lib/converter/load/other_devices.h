@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Models that were traced or written on another device than the CPU name it in their code.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What can be told of a quantised model's packed weights without converting it.
 #pragma once
 

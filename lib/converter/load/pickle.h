@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads a pickle without running anything: the opcodes that TorchScript's own archives have, as a tree of values.
 // LibTorch believes sizes, places and order of what it reads; here each is checked.
 #pragma once

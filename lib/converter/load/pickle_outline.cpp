@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/load/pickle_outline.h"
 #include "lib/base/begins_with.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a pickle holds at its top, read without running any of it: nothing is imported, called or built.
 #pragma once
 

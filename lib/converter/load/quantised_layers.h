@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Convolutions and linear layers between dequantize and quantize, as those of PyTorch with packed weights.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/load/quantised_nodes.h"
 
 #include <ATen/ATen.h>

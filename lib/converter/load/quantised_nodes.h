@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Nodes of quantised programs (PT2E): operators that round tensors to integers, and that turn these back to floats.
 #pragma once
 

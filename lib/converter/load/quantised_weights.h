@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Weights of quantised programs: integers that are constants, as quantised tensors or as the numbers they stand for.
 #pragma once
 

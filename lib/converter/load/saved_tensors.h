@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tensors in an archive: records that are mapped from the file, and what torch.save pickled.
 #pragma once
 

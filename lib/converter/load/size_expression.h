@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads how a size of an exported program depends on another one.
 #pragma once
 

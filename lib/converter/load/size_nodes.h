@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Nodes that compute with sizes: Python's operators and functions of numbers.
 #pragma once
 

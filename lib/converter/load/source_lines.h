@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The table that leads from an archive's code, which PyTorch generated, back to the lines that somebody wrote.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What an exported program says of a tensor: its type, and how it lies in its storage.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/load/traced_inputs.h"
 
 #include <ATen/ATen.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What torch.jit.trace of PyTorch 2 leaves in the file that it saves: the sizes and dtypes of its example.
 #pragma once
 

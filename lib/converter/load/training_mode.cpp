@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/load/training_mode.h"
 
 #include <torch/csrc/jit/ir/constants.h>

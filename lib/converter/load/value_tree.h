@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The structure of forward's arguments and results: tuples, lists and dicts of values, as PyTorch's pytree.
 #pragma once
 

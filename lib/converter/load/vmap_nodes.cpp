@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/load/vmap_nodes.h"
 
 #include <fmt/format.h>

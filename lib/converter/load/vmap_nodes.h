@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Functions that torch.vmap runs once for all lanes: the program names its steps, and operators between them see
 // tensors without the axes of the lanes.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Groups the nodes of one block (the graph's own, or one of a branch or loop) into items, and the items into steps that
 // NNAPI or the CPU runs.
 #pragma once

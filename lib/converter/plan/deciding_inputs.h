@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Inputs whose values decide sizes or branches: of lengths, counts, positions.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes the interface that callers of the converted module see, from the results of the stages.
 #pragma once
 

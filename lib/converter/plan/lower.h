@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lowers a typed graph to one NNAPI model by the rules.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lowers the nodes of one block of the graph to one nnapi::Model, and the nodes of inner blocks to its subgraphs.
 #pragma once
 

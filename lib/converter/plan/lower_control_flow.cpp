@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/plan/lower_control_flow.h"
 
 #include <torch/csrc/jit/ir/constants.h>

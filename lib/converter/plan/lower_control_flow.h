@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lowers prim::If to IF and prim::Loop to WHILE. Each block becomes a subgraph; values of outer blocks that the block
 // reads become inputs of the subgraph.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The graph of a conversion, or of a converted file, as reports and pages show it: the NNAPI operations of each
 // segment, and the CPU's operations between segments.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes a graph as JSON for reports. Fields with default values are left out, as graphs have thousands of values.
 #include "lib/converter/plan/model_graph.h"
 

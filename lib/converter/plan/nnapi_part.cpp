@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/plan/nnapi_part.h"
 
 #include <fmt/format.h>

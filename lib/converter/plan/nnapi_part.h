@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One NNAPI model with its interface, of a whole network or a segment, and the stages after lowering: optimise,
 // validate and emit.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/plan/node_cost.h"
 
 #include <ATen/ATen.h>

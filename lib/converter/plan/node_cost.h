@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Counts the multiply-adds of a node of the graph; the node needs no lowering.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the sizes of a node's weights, plain or packed.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Decides which nodes of a graph go to NNAPI and which stay on the CPU.
 //
 // A node goes to NNAPI if the rules lower it alone to a valid model. To make few segments, a node joins the earliest

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes the graph of a partitioned model from its plan, with the operations of each segment and those of the CPU.
 #include <fmt/format.h>
 #include <torch/csrc/jit/ir/constants.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes the items that partition() places: nodes with their dependencies, reasons and costs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A model with its plan, before buffers and modules are made.
 #pragma once
 

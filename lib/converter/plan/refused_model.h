@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A model that can't be converted, with its graph for the report.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Counts multiply-adds of CPU nodes with unknown sizes, in runs on sample inputs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Copies a part of a model's graph into a separate model, and lowers it.
 #pragma once
 

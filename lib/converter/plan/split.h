@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Plans a model that NNAPI can't run as a whole: divides its graph into segments and steps of the CPU.
 #pragma once
 

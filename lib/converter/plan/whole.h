@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Offers the whole graph to NNAPI as one segment, before the graph is split.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Warns of int64 tensors whose numbers may not fit into NNAPI's 32-bit integers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/report/calibration_json.h"
 
 #include <cmath>

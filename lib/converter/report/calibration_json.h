@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What quantising by data has come to, as JSON for reports.
 #pragma once
 

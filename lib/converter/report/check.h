@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Says whether and how well a model converts: converts it and reports the result, without writing a file.
 #pragma once
 

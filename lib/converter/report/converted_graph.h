@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the graph of a file that nnapi-convert wrote, and makes its report.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Explains the speed of a converted model: lists slow parts by the rules in docs/check.md, says whether NNAPI would
 // probably be slower than the CPU, and which interface of a quantised model fits the target.
 //

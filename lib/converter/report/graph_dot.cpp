@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes a graph in Graphviz's language.
 #include <fmt/format.h>
 

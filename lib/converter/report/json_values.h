@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // JSON values that the reports of a conversion and of a check share.
 #pragma once
 

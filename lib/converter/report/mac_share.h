@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes NNAPI's share of a partitioned model, by multiply-adds and by the operations that have multiply-adds.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Shows the program of a file (lib/format/program_format.h) as text: what the shim runs without PyTorch.
 #pragma once
 

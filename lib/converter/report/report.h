@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The JSON report of a run, by schemas/report.schema.json.
 #pragma once
 

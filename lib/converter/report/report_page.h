@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes a report's web page: one file that needs no network and no other file.
 #pragma once
 

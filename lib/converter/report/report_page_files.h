@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The parts of a report's page as they were when this program was built: page.html, page.css and the scripts.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/report/success_text.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The line that a successful conversion ends with.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Measures what a model loses because its target has a lower feature level or a device with limits: plans the model for
 // that target and for the highest feature level, and compares the two plans.
 #pragma once

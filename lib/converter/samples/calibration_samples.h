@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Samples that a model is quantised by: tensors as forward takes them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Pictures as samples: tensors as the model's only input takes them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Pictures as a network takes them: resized, cut out and normalised by the code that the shim has on the phone
 // (lib/format/picture_input.h).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/samples/reference_values.h"
 
 #include <ATen/ATen.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Records the intermediate values that TorchScript computes for a model, also in branches and in each round of loops.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Cuts values for all rows into the values of each call of a segment that takes some rows at a time.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The classes of samples: what --sample-labels, the second column of a list, or folders say of them.
 #pragma once
 

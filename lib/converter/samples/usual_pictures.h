@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The usual ways in which pictures become a network's input, for a model that was trained with another one than the
 // command line gives.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compares the original's and the converted model's results of one output, over all samples.
 #pragma once
 

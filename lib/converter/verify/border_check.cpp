@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/verify/border_check.h"
 
 #include <ATen/ATen.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compares the original and the converted model on inputs at the borders of their dtypes.
 #pragma once
 

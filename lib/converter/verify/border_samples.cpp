@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/verify/border_samples.h"
 
 #include <ATen/ATen.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes inputs at the borders of their dtypes, which random samples never have: integers that float32 or int32 can't
 // hold, the least and the greatest ones, floats from tiny to large, infinite values and NaN.
 #pragma once

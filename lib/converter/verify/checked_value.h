@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One value that NNAPI and TorchScript both compute, with the errors of NNAPI's.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs a LiteRT file in LiteRT itself: npm's @litertjs/core under Node (docs/litert.md).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // tools/litert-runner/run.js within the program.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compares the intermediate values of NNAPI and TorchScript one by one, and finds the first operation with a wrong
 // result.
 //

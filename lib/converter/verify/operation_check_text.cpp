@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How a check of operations is shown.
 #include <fmt/format.h>
 

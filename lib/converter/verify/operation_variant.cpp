@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/verify/operation_variant.h"
 
 #include <ATen/ATen.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs some operations of a converted file's NNAPI model on the host's NNAPI.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compares one segment's operations with TorchScript. Each step runs the operations between values that both sides
 // have.
 #pragma once

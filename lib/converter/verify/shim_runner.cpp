@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/verify/shim_runner.h"
 
 #include <ATen/ATen.h>

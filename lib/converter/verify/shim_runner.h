@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs a file as an app without PyTorch does: by the shim's C interface (lib/shim/nnapi_shim.h), on the host's NNAPI.
 #pragma once
 

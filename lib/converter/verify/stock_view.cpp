@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/verify/stock_view.h"
 
 #include <fmt/format.h>

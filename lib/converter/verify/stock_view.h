@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Views a model for PyTorch's runtime in the form that the shim's builder takes.
 #pragma once
 

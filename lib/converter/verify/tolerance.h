@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The largest difference from the original that verify allows where --tolerance says nothing.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Whether a converted model passes, once its results are compared, and what is told of it.
 #pragma once
 

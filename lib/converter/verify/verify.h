@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs an original model and its converted form on the same inputs on this machine and compares the results. The
 // converted form runs through stock PyTorch's NNAPI loader on the host's NNAPI (libneuralnetworks.so).
 #pragma once

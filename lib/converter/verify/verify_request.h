@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The request of a verification: the files to compare, the inputs, and the tolerances.
 #pragma once
 

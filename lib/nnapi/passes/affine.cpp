@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/nnapi/passes/affine.h"
 
 namespace nnapi_convert::nnapi {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads operations that multiply each channel by a constant or add one to it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the arguments of an operation that name axes, by their roles in the operations table, and rewrites them from
 // NCHW to NHWC.
 #pragma once

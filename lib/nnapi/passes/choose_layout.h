@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Chooses each operand's physical order, NCHW or NHWC, and rewrites dims, layout flags, axes, per-axis vectors, masks
 // and constants to match. Rules build everything in PyTorch's order. Only group_products appends operations whose flag
 // says NHWC: their operands have that order already, and stay.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Drops operations, operands and inputs that nobody reads, and stores equal constants once.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Gives the positions of the inputs of NNAPI's convolutions: data, filter, bias and, in the form with explicit padding,
 // the padding.
 #pragma once

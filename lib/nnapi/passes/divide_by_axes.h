@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Divides an operation on tensors of high rank into several with the same result that each need fewer separate axes:
 // a SLICE along six axes becomes two along three, and reduce_rank merges the axes that each leaves alone.
 #pragma once

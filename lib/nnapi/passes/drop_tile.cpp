@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/nnapi/passes/drop_tile.h"
 
 #include "lib/nnapi/passes/elementwise.h"

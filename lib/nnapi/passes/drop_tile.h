@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lets broadcasting operations read the input of a TILE instead of its output, if their other input has the full size.
 // Then the expanded tensor costs nothing.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tells which operations treat every element alike.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Rewrites operations that a device refuses in a form that it accepts: explicit padding of a convolution that is
 // neither SAME nor VALID becomes a PAD before the convolution. Runs after the layout is chosen.
 #pragma once

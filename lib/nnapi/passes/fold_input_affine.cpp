@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/nnapi/passes/fold_input_affine.h"
 
 #include <algorithm>

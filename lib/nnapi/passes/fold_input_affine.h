@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Folds MULs and ADDs by a constant per channel, such as the normalisation of a picture, into the weights and bias of
 // the CONV_2D or FULLY_CONNECTED that reads their result, if nothing else reads it; also of several FULLY_CONNECTEDs,
 // if nothing else does. Float only. Works in PyTorch's

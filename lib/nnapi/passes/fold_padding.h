@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Turns a PAD with zeros around an image before a convolution into the convolution's own padding. Runs before the
 // layout is chosen.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/nnapi/passes/fuse_activation.h"
 
 #include "lib/nnapi/builder.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/nnapi/passes/gather_rows.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Turns FULLY_CONNECTED operations that multiply two batches of matrices, one pair of matrices each, into one
 // GROUPED_CONV_2D with a group for each pair: attention's heads at feature levels without BATCH_MATMUL. Android's tests
 // of GROUPED_CONV_2D have computed filters, too (grouped_conv2d_*_all_inputs_as_internal).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Collects operations that a pass adds, so that the numbers and addresses of the others stay while it runs.
 #pragma once
 

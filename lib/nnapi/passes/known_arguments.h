@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Asks for the constant arguments of operations.
 #pragma once
 

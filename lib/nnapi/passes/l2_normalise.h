@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Divides rows by their deviation or root mean square, as layer and RMS norms do, with L2_NORMALIZATION: two operations
 // in place of five. The rows get a few more columns whose squares add the norm's eps, and the linear layers that read
 // the rows get zeros for these columns.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tracks how a chain of RESHAPE and TRANSPOSE moves the axes of a tensor, and finds the shortest chain with the same
 // result.
 #pragma once

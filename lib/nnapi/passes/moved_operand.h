@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Appends what gives an operand with its axes in another order.
 #pragma once
 

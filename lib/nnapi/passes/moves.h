@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What passes ask about moves: RESHAPE, and TRANSPOSE by a constant order.
 #pragma once
 

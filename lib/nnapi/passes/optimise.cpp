@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/nnapi/passes/optimise.h"
 
 #include "lib/nnapi/passes/add_in_mean.h"

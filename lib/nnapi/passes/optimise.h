@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs the passes over a lowered model, in their order.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The arguments of a CONV_2D that works on each place of an image alone, as a linear layer does on each row.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes what lies between 1-D convolutions as pictures of one row, so that the layout of pictures is theirs, too.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/nnapi/passes/reshape_as_floats.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reshapes bool tensors, and integers where the feature level has no RESHAPE of them, as float32. Rules do so by
 // themselves; this is for RESHAPEs that passes add and for those at the model's inputs and outputs.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/nnapi/passes/shifted_mean.h"
 
 #include "lib/nnapi/passes/known_arguments.h"

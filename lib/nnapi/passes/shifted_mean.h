@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds a MEAN along the last axis with a number that is added to it, as in the variance of a norm.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Moves RESHAPEs and TRANSPOSEs (moves) from in front of regions of elementwise operations to behind them. In a region
 // several operations read one tensor, as in SiLU and GELU; sink_moves sinks moves that one operation reads.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Moves RESHAPEs and TRANSPOSEs that all parts of a SPLIT go through in front of the SPLIT, once for all parts:
 // queries, keys and values of attention. A BATCH_MATMUL reads keys that were transposed otherwise by its own flag.
 #pragma once

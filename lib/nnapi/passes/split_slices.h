@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Turns slices that take all entries of an axis, one each, into a SPLIT of the tensor before the moves that made the
 // axis. So queries, keys and values are split off the linear layer that gives them.
 #pragma once

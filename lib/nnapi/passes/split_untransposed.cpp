@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lib/nnapi/passes/split_untransposed.h"
 
 #include "lib/nnapi/builder.h"

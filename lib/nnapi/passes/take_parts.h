@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Replaces slices of concatenations by the parts that were concatenated.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Follows the elements of a tensor through RESHAPEs and TRANSPOSEs, to find which rows of the tensor the result holds.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A MEAN along the last axis and a number that is added become one layer with constant weights.
 #include "lib/nnapi/passes/add_in_mean.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The arguments that name axes, in NHWC: axes, lists, pairs, vectors, masks. The results are compared too.
 #include <catch2/catch.hpp>
 

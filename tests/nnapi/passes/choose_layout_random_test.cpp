@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Random models give equal results before and after the passes.
 #include <algorithm>
 #include <catch2/catch.hpp>

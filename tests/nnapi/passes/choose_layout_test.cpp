@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests which operations run in NHWC and where TRANSPOSEs appear, and compares the results.
 #include "lib/nnapi/passes/choose_layout.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Dropping what nobody reads, storing equal constants once.
 #include "lib/nnapi/passes/compact.h"
 

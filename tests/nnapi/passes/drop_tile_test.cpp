@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Operations that broadcast read what a TILE repeats, where the other input has the full size.
 #include "lib/nnapi/passes/drop_tile.h"
 

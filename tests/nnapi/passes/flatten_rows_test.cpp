@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Regions of operations along the last axis become matrices where that saves RESHAPEs, and compute the same.
 #include "lib/nnapi/passes/flatten_rows.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Folding constant MUL and ADD into weights: the numbers, and when it must not happen.
 #include "lib/nnapi/passes/fold_affine.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Layers before layer norms lose their means along the channels, the layer norms their MEAN and SUB, and the model
 // computes the same.
 #include "lib/nnapi/passes/fold_centring.h"

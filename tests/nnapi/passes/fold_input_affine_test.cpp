@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Folding constant MUL and ADD into the weights that read them: the numbers, also at borders, and when it must not
 // happen.
 #include "lib/nnapi/passes/fold_input_affine.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Zeros of a PAD become a convolution's padding, others don't.
 #include "lib/nnapi/passes/fold_padding.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A number that multiplies a tensor goes into the layers behind it: which ways it takes, and when it must stay.
 #include "lib/nnapi/passes/fold_scale.h"
 

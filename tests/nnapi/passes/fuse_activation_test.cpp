@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Fusing RELU, RELU1 and RELU6 into the operation before.
 #include "lib/nnapi/passes/fuse_activation.h"
 

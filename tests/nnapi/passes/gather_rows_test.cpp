@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Rolls and partitions into windows become one GATHER of rows, and the model computes the same.
 #include "lib/nnapi/passes/gather_rows.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Products of batches of matrices, a FULLY_CONNECTED each, become one GROUPED_CONV_2D that computes the same.
 #include "lib/nnapi/passes/group_products.h"
 

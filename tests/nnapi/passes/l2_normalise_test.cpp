@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Layer and RMS norms in front of linear layers divide by L2_NORMALIZATION.
 #include "lib/nnapi/passes/l2_normalise.h"
 

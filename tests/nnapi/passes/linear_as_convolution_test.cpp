@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Linear layers between images become CONV_2D, where that spares a RESHAPE.
 #include "lib/nnapi/passes/linear_as_convolution.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Chains of RESHAPE and TRANSPOSE become shorter and give the same.
 #include "lib/nnapi/passes/merge_moves.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What lies between 1-D convolutions takes the layout of pictures.
 #include "lib/nnapi/passes/raise_rank.h"
 

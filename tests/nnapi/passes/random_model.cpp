@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tests/nnapi/passes/random_model.h"
 
 #include <algorithm>

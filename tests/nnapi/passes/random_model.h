@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Makes random small models in PyTorch's order, and checks that a pass keeps a model's results.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Operations on tensors of rank 5 and more become ones of rank 4 where neighbouring axes can be merged.
 #include "lib/nnapi/passes/reduce_rank.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // RESHAPEs of bool and integers become RESHAPEs of float32 with the same result.
 #include "lib/nnapi/passes/reshape_as_floats.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tests which outputs become copies: outputs that NNAPI or Android's plan does not take as they are.
 #include "lib/nnapi/passes/separate_outputs.h"
 

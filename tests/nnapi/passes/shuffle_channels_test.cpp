@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // RESHAPE, TRANSPOSE and RESHAPE as CHANNEL_SHUFFLE, in the weights of a convolution, and written out again.
 #include "lib/nnapi/passes/shuffle_channels.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // RESHAPE and TRANSPOSE move below operations that treat all elements alike, and meet others there.
 #include "lib/nnapi/passes/sink_moves.h"
 

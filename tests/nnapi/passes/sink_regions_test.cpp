@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // RESHAPE and TRANSPOSE move below regions of elementwise operations in which several operations read one tensor.
 #include "lib/nnapi/passes/sink_regions.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Moves behind all parts of a SPLIT go in front of it, once, and the model computes the same.
 #include "lib/nnapi/passes/split_after_moves.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Slices of queries, keys and values become a SPLIT of the layer's result, and the model computes the same.
 #include "lib/nnapi/passes/split_slices.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Heads of attention are split off and joined along the last axis of a matrix, without a TRANSPOSE.
 #include "lib/nnapi/passes/split_untransposed.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Slices of concatenations become what was concatenated, and the model computes the same.
 #include "lib/nnapi/passes/take_parts.h"
 

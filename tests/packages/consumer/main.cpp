@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Converts a model by the library, as a program of someone else would: consumer MODEL OUT.
 #include <nnapi_convert.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /* app MODEL INPUT OUTPUT SIZE...: runs a model of one input and one output, both raw files, by the shim's C interface.
  * The sizes are those of the argument, in PyTorch's order. */
 #include <nnapi_shim.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compares a batch's summary with an earlier one.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Converts a batch of models into a folder of results and summaries.
 #pragma once
 

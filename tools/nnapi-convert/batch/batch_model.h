@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Describes one model of a batch, and the request for a batch's models.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tools/nnapi-convert/batch/content_hash.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Computes SHA-256 in hexadecimal digits.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads a manifest: a JSON file by schemas/batch_manifest.schema.json.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Holds options of a conversion as data: merges the options of a manifest and of the command line, and turns them into
 // arguments for the conversion's own command line. Only that command line interprets them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Records the outcome of one model of a batch.
 #pragma once
 

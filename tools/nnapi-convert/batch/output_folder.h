@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Gives the paths of a batch's files: results, records of results, and unfinished files.
 #pragma once
 

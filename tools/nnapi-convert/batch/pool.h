@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs tasks in worker processes, with a limited number of workers and a memory budget. Each task has its own process,
 // forked from this one with LibTorch loaded. So a task starts within milliseconds, and a task that crashes does not
 // affect other tasks.

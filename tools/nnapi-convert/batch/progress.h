@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Shows the progress of a batch on stderr: a bar on a terminal, otherwise a line for each model.
 #pragma once
 

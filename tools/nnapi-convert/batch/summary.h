@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes a batch's results as JSON (schemas/batch_summary.schema.json), a table for the terminal, Markdown and JUnit's
 // XML. JSON and Markdown contain no measured number: the same zoo gives the same bytes, even after interrupted runs.
 #pragma once

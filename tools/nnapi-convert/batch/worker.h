@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Converts one model in a worker process: converts it into a folder of its own, moves the results to their places, and
 // writes a record of them. A later run reads the record and skips a model that is up to date.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs one worker: a forked process that does one piece of work and hands back its outcome.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the models of a batch (its zoo): in a folder, by a pattern of file names, or in a manifest
 // (schemas/batch_manifest.schema.json).
 #pragma once

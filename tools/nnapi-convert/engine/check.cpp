@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `check`: whether and how well a model would convert.
 #include "lib/converter/report/check.h"
 

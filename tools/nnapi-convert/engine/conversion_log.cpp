@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tools/nnapi-convert/engine/conversion_log.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a conversion tells beside its result: warnings by the log, tables on standard output, or on standard error where
 // a report takes that.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs a conversion: converts, verifies, reports, and renames the files into their places.
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>

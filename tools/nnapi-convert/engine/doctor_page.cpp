@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `inspect --format html --doctor`: the page of a converted file with what nnapi-probe's doctor found.
 #include <fmt/format.h>
 

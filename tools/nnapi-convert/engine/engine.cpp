@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Defines the table of functions that need LibTorch.
 #include "tools/nnapi-convert/engine.h"
 

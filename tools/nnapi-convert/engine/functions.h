@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Declares the functions of the table in tools/nnapi-convert/engine.h; each has a file of its own.
 #pragma once
 

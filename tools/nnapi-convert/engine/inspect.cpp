@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `inspect`: what a converted file holds.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `ops`: the operations that can be lowered, from the rules themselves.
 #include <fmt/format.h>
 #include <torch/csrc/jit/runtime/operator.h>

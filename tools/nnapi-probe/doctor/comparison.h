@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Compares what a device gave for a tensor with what it should have given.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Cuts models out of a model: some of its operations, with what else they read as inputs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The doctor: which operation of a file is wrong on which device, and what to do about it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes what the doctor found: a table for people, JSON (schemas/doctor.schema.json), and Chrome's trace format.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Examines devices: makes the trials, one after the other, and says what follows from each.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What can be told of an operation, in the terms of device profiles (schemas/device_profile.schema.json).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The part of an examination that looks for operations that are wrong only together with others.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Writes JSON without a library: apps' toolchains build this program from the shim's emitted sources, which have no
 // dependencies.
 #pragma once

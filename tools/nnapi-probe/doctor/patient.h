@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The file that is examined: its segments with their samples, and what the reference computes for them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Says what was found as rules: of a device profile (schemas/device_profile.schema.json), which the conversion reads,
 // and of drivers (schemas/driver_rules.schema.json), which the shim reads.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The tasks of the doctor's child processes: what NNAPI itself is called for.
 #pragma once
 

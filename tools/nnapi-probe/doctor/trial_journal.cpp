@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tools/nnapi-probe/doctor/trial_journal.h"
 
 #include <fcntl.h>

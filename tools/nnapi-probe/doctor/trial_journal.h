@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Keeps in a file which trial is at work and what trials found, so that a doctor that was ended goes on where it was,
 // and knows which trial ended it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tools/nnapi-probe/doctor/worker.h"
 
 #include <fcntl.h>

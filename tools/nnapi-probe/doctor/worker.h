@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs tasks in a child process, so that a driver that crashes or hangs takes only the child with it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 package android.content;
 
 import android.os.IBinder;

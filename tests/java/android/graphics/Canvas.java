@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 package android.graphics;
 
 /** Takes the place of Android's class of this name: draws the edges of rectangles, and a pixel where a text begins. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 package android.media;
 
 import android.graphics.Rect;

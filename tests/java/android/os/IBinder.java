@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 package android.os;
 
 /** Takes the place of Android's interface of this name. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 package android.view;
 
 /** Takes the place of Android's class of this name: the methods that the sample app and its test call. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 package org.nnapiconvert;
 
 /** A failure of the shim or of NNAPI. Its message is one sentence that tells what was found and what to do. */

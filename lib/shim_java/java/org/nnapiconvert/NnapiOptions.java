@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 package org.nnapiconvert;
 
 import java.io.File;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 package org.nnapiconvert;
 
 /** Measurements of a model. Times are in nanoseconds; 0 means not measured. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 package org.nnapiconvert;
 
 /** One of the largest elements of an output: the class, its score and its name. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 package android.content.res;
 
 import android.os.ParcelFileDescriptor;
