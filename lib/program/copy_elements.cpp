@@ -43,44 +43,35 @@ void copy_run(const uint8_t* from, int64_t from_step, uint8_t* to, int64_t to_st
   for (int64_t i = 0; i < count; ++i, from += from_step, to += to_step) std::memcpy(to, from, sizeof(T));
 }
 
+using Run = void (*)(const uint8_t* from, int64_t from_step, uint8_t* to, int64_t to_step, int64_t count);
+
+Run run_of(int64_t bytes) {
+  switch (bytes) {
+    case 1:
+      return copy_run<uint8_t>;
+    case 2:
+      return copy_run<uint16_t>;
+    case 4:
+      return copy_run<uint32_t>;
+    default:
+      return copy_run<uint64_t>;
+  }
+}
+
 // Rows of `across` and columns of `along`. In tiles, so that lines of memory are used whole on both sides.
-template <typename T>
-void copy_plane(const uint8_t* from, uint8_t* to, const Axis& across, const Axis& along) {
+void copy_plane(Run run, const uint8_t* from, uint8_t* to, const Axis& across, const Axis& along) {
   constexpr int64_t kTile = 16;
-  const bool is_dense = along.to == static_cast<int64_t>(sizeof(T));
   for (int64_t column = 0; column < along.size; column += kTile) {
     const int64_t columns = std::min(kTile, along.size - column);
-    const uint8_t* source = from + column * along.from;
-    uint8_t* target = to + column * along.to;
-    if (is_dense && columns == kTile) {
-      for (int64_t row = 0; row < across.size; ++row, source += across.from, target += across.to) {
-        for (int64_t i = 0; i < kTile; ++i) std::memcpy(target + i * sizeof(T), source + i * along.from, sizeof(T));
-      }
-    } else {
-      for (int64_t row = 0; row < across.size; ++row, source += across.from, target += across.to) {
-        copy_run<T>(source, along.from, target, along.to, columns);
-      }
+    for (int64_t row = 0; row < across.size; ++row) {
+      run(from + row * across.from + column * along.from, along.from, to + row * across.to + column * along.to,
+          along.to, columns);
     }
   }
 }
 
-using CopyPlane = void (*)(const uint8_t* from, uint8_t* to, const Axis& across, const Axis& along);
-
-CopyPlane plane_of(int64_t bytes) {
-  switch (bytes) {
-    case 1:
-      return copy_plane<uint8_t>;
-    case 2:
-      return copy_plane<uint16_t>;
-    case 4:
-      return copy_plane<uint32_t>;
-    default:
-      return copy_plane<uint64_t>;
-  }
-}
-
 void copy_of(Copy copy, int64_t bytes) {
-  const CopyPlane run = plane_of(bytes);
+  const Run run = run_of(bytes);
   uint32_t outer = copy.rank - 1;  // axes beside those that are copied at once
   const Axis along = copy.axes[outer];
   Axis across = {1, 0, 0};
@@ -100,7 +91,7 @@ void copy_of(Copy copy, int64_t bytes) {
     if (is_run) {
       std::memmove(copy.to, copy.from, static_cast<size_t>(along.size * bytes));
     } else {
-      run(copy.from, copy.to, across, along);
+      copy_plane(run, copy.from, copy.to, across, along);
     }
     uint32_t axis = outer;
     while (axis > 0 && ++index[axis - 1] == copy.axes[axis - 1].size) {

@@ -2,6 +2,7 @@
 // Operators that resize images, or read them between their elements.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "lib/program/arguments.h"
 #include "lib/program/operator_table.h"
@@ -92,63 +93,34 @@ void mix_columns(const T* row, const Taps& columns, T* out) {
   const int64_t taps = kTaps != 0 ? kTaps : columns.count;
   const auto* index = columns.indices.tensor().data<int64_t>();
   const auto* weight = columns.weights.tensor().data<T>();
-  for (int64_t x = 0; x < columns.out; ++x, index += taps, weight += taps) {
-    if (kTaps == 1) {
-      out[x] = row[index[0]];
-      continue;
-    }
+  for (int64_t x = 0; taps == 1 && x < columns.out; ++x) out[x] = row[index[x]];
+  for (int64_t x = 0; taps > 1 && x < columns.out; ++x, index += taps, weight += taps) {
     T sum = 0;
     for (int64_t k = 0; k < taps; ++k) sum += weight[k] * row[index[k]];
     out[x] = sum;
   }
 }
 
-// Rows of one image, mixed along their columns. Each is kept while the next places of the result need it, too.
-template <typename T>
-class MixedRows {
- public:
-  MixedRows(T* memory, int64_t count, int64_t width) : count_(count) {
-    for (int64_t i = 0; i < count; ++i) slots_[i] = {-1, memory + i * width};
-  }
-
-  // Sets `mixed` for each of `count` indices of rows.
-  template <typename Mix>
-  void get(const int64_t* indices, const Mix& mix, const T** mixed) {
-    for (int64_t j = 0; j < count_; ++j) {
-      Slot* slot = std::find_if(slots_, slots_ + count_, [&](const Slot& each) { return each.row == indices[j]; });
-      if (slot == slots_ + count_) {
-        slot = std::find_if(slots_, slots_ + count_, [&](const Slot& each) {
-          return std::find(indices, indices + count_, each.row) == indices + count_;
-        });
-        slot->row = indices[j];
-        mix(slot->row, slot->values);
-      }
-      mixed[j] = slot->values;
-    }
-  }
-
- private:
-  struct Slot {
-    int64_t row;
-    T* values;
-  };
-  Slot slots_[kMostTaps];
-  int64_t count_;
-};
-
-// All images of `count`; `memory` is [rows.count, columns.out].
+// All images of `count`. `memory` is [kMostTaps, columns.out]: rows mixed along their columns, each kept while the next
+// places of the result need it, too. The rows of a place follow each other, so that they have places of their own
+// there.
 template <typename T, int kTaps>
 void resample(int64_t count, const T* in, T* out, const Taps& rows, const Taps& columns, T* memory) {
   for (int64_t image = 0; image < count; ++image, in += rows.in * columns.in) {
-    MixedRows<T> mixed_rows(memory, rows.count, columns.out);
-    const auto mix = [&](int64_t row, T* values) { mix_columns<T, kTaps>(in + row * columns.in, columns, values); };
+    int64_t kept[kMostTaps] = {-1, -1, -1, -1};
     const auto* index = rows.indices.tensor().data<int64_t>();
     const auto* weight = rows.weights.tensor().data<T>();
     for (int64_t y = 0; y < rows.out; ++y, index += rows.count, weight += rows.count, out += columns.out) {
       const T* mixed[kMostTaps];
-      mixed_rows.get(index, mix, mixed);
+      for (int64_t j = 0; j < rows.count; ++j) {
+        const int64_t place = index[j] % kMostTaps;
+        T* values = memory + place * columns.out;
+        if (kept[place] != index[j]) mix_columns<T, kTaps>(in + index[j] * columns.in, columns, values);
+        kept[place] = index[j];
+        mixed[j] = values;
+      }
       if (rows.count == 1) {
-        std::copy(mixed[0], mixed[0] + columns.out, out);
+        std::memcpy(out, mixed[0], static_cast<size_t>(columns.out) * sizeof(T));
       } else if (rows.count == 2) {
         for (int64_t x = 0; x < columns.out; ++x) out[x] = weight[0] * mixed[0][x] + weight[1] * mixed[1][x];
       } else {
@@ -162,10 +134,9 @@ void resample(int64_t count, const T* in, T* out, const Taps& rows, const Taps& 
   }
 }
 
-template <typename T>
+template <typename T, int kTaps>
 void resample_images(int64_t count, const Tensor& in, Tensor& out, const Taps* taps, Tensor& memory) {
-  const auto run = taps[1].count == 1 ? resample<T, 1> : (taps[1].count == 2 ? resample<T, 2> : resample<T, 0>);
-  run(count, in.data<T>(), out.data<T>(), taps[0], taps[1], memory.data<T>());
+  resample<T, kTaps>(count, in.data<T>(), out.data<T>(), taps[0], taps[1], memory.data<T>());
 }
 
 // Resizes the last one or two axes of [N, C, ...], which the caller has checked.
@@ -197,14 +168,13 @@ bool give_resized(Call& call, Tensor& input, uint32_t axes, const int64_t* sizes
   Value source(converted_tensor(pool, input, work));
   if (!source.is_none()) source = Value(contiguous(pool, source.tensor()));
   if (source.is_none()) return call.context.fail_memory();
-  const int64_t count = input.sizes[0] * input.sizes[1], row_sizes[2] = {taps[0].count, taps[1].out};
+  const int64_t count = input.sizes[0] * input.sizes[1], row_sizes[2] = {kMostTaps, taps[1].out};
   const Value memory(make_tensor(pool, work, 2, row_sizes));
   if (memory.is_none()) return call.context.fail_memory();
-  if (is_single) {
-    resample_images<float>(count, source.tensor(), *result, taps, memory.tensor());
-  } else {
-    resample_images<double>(count, source.tensor(), *result, taps, memory.tensor());
-  }
+  const bool is_linear = is_single && taps[1].count == 2;  // what detectors resize by, which is worth code of its own
+  const auto run =
+      is_linear ? resample_images<float, 2> : (is_single ? resample_images<float, 0> : resample_images<double, 0>);
+  run(count, source.tensor(), *result, taps, memory.tensor());
   if (work == input.dtype) return true;
   return give(call, 0, converted_tensor(pool, *result, input.dtype));
 }
