@@ -3,7 +3,7 @@
 # Fuzzes under the address and undefined-behaviour sanitizers: scripts/fuzz.sh [SECONDS [TARGET...]]. The default is 60
 # seconds and all targets, which run at the same time. Targets:
 #   model   the host's NNAPI. Starts from Android's conformance cases if NNAPI_VECTORS names them
-#   buffer  the shim's reading of model buffers, archives and driver rules
+#   buffer  the shim's reading of model buffers, archives, driver rules and pictures
 #   program  the shim's reading and running of programs, and their operators
 #   exported  the reading of exported programs (.pt2): archives, JSON and pickles
 # Writes build/fuzz/TARGET.log. Goes on from the corpus of earlier runs in build/fuzz/corpus*. Keeps an input that fails

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The fuzzer of what the shim reads: libFuzzer's entry points. The first byte of an input chooses what the others are:
-// a buffer, an archive, a package or driver rules. Word count and checksum of a buffer are made right, so that changes
-// get past them.
+// a buffer, an archive, a package, driver rules or a picture. Word count and checksum of a buffer are made right, so
+// that changes get past them.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -20,12 +20,13 @@
 #include "lib/shim/model_buffer.h"
 #include "lib/shim/open_archive.h"
 #include "lib/shim/package_index.h"
+#include "tests/shim/fuzz_picture.h"
 
 namespace {
 
 using namespace nnapi_shim;
 
-enum Kind : uint8_t { kBuffer, kArchive, kPackage, kRules, kKinds };
+enum Kind : uint8_t { kBuffer, kArchive, kPackage, kRules, kPicture, kKinds };
 
 volatile uint64_t g_read;  // so that reading is not left out
 
@@ -241,6 +242,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   if (kind == kRules) {
     fuzz_rules(data, size);
+    return 0;
+  }
+  if (kind == kPicture) {
+    fuzz_picture(data, size);
     return 0;
   }
   std::vector<int32_t> words(size / sizeof(int32_t));
