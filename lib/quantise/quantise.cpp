@@ -244,8 +244,8 @@ class Quantising {
     measure(best.corrected);
     const auto take = [&](Candidate plain) {
       Way other = way_of(std::move(plain));
-      if (is_nearer_beyond_chance(other.corrected.noises, best.corrected.noises, Chance::kOneIn40))
-        best = std::move(other);
+      const Noises &found = other.corrected.noises, &least = best.corrected.noises;
+      if (is_nearer_beyond_chance(found, least, Chance::kOneIn40)) best = std::move(other);
     };
     Candidate further = best.plain;
     if (refine_ranges(further)) take(std::move(further));
@@ -334,9 +334,9 @@ class Quantising {
     if (trials.empty()) return false;
     const size_t samples = std::clamp(most_runs() / trials.size(), kFewestRefining, kMostRefining);
     begin(Phase::kRefine, trials.size() * std::min(samples, choosing_.size()) + choosing_.size());
-    const size_t refined = best.refined.size();
-    for (const RangeTrial& trial : trials) try_range(best, trial, samples);
-    return best.refined.size() > refined;
+    bool is_any = false;
+    for (const RangeTrial& trial : trials) is_any = try_range(best, trial, samples) || is_any;
+    return is_any;
   }
 
   static constexpr size_t kFewestRefining = 4, kMostRefining = 10;  // samples that have to gain first
@@ -352,8 +352,8 @@ class Quantising {
   }
 
   // Of hundreds of ranges many bring the samples nearer by chance, and others further. So first some samples have to
-  // gain, then all of them beyond chance.
-  void try_range(Candidate& best, const RangeTrial& trial, size_t samples) {
+  // gain, then all of them beyond chance. Returns whether the range is kept.
+  bool try_range(Candidate& best, const RangeTrial& trial, size_t samples) {
     constexpr double kClearly = 0.98;
     Candidate other = best;
     if (other.ranges.empty()) other.ranges = best.assignment.ranges;
@@ -361,9 +361,11 @@ class Quantising {
     other.assignment = assigned(other, kept_);
     other.refined.insert(trial.operands[0]);
     measure(other, samples);
-    if (other.noise() >= total(best.noises, samples) * kClearly) return;
+    if (other.noise() >= total(best.noises, samples) * kClearly) return false;
     if (other.noises.size() < best.noises.size()) measure(other);
-    if (is_nearer_beyond_chance(other.noises, best.noises, Chance::kOneIn1000)) best = std::move(other);
+    if (!is_nearer_beyond_chance(other.noises, best.noises, Chance::kOneIn1000)) return false;
+    best = std::move(other);
+    return true;
   }
 
   Candidate with_correction(const Candidate& from) {
