@@ -15,20 +15,6 @@
 #include "lib/host_runtime/log.h"
 
 namespace nnapi_convert::host {
-namespace {
-
-// Returns the bytes as a tensor: a view if they are aligned for the type, otherwise a copy.
-at::Tensor tensor_of(void* buffer, OperandCode type, const Dims& dims) {
-  if (reinterpret_cast<std::uintptr_t>(buffer) % static_cast<std::size_t>(element_bytes(type)) == 0) {
-    return view_of(buffer, type, dims);
-  }
-  at::Tensor copy = at::empty(dims, at::TensorOptions(storage_type(type)));
-  std::memcpy(copy.data_ptr(), buffer, copy.nbytes());
-  return copy;
-}
-
-}  // namespace
-
 Burst::Burst(std::shared_ptr<const Compilation> compilation) : compilation_(std::move(compilation)) {
   if (!compilation_->finished()) fail(ResultCode::BAD_STATE, "burst: the compilation is not finished");
 }
@@ -118,7 +104,7 @@ std::vector<Value> Execution::input_values() const {
     const Argument& input = inputs_[i];
     if (input.device) values[i] = input.device->read(fmt::format("input {}", i));
     if (!input.buffer) continue;  // omitted, or in a device memory
-    values[i] = {input.shape, tensor_of(input.buffer, operand(Direction::kInput, i).type, input.shape.dims)};
+    values[i] = {input.shape, aligned_view_of(input.buffer, operand(Direction::kInput, i).type, input.shape.dims)};
   }
   return values;
 }

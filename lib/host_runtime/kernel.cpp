@@ -193,7 +193,7 @@ void OpContext::run() {
 
 at::Tensor OpContext::value(uint32_t index) const {
   const Operand& operand = operands_[index];
-  if (operand.lifetime == Lifetime::kConstant) return view_of(operand.data, operand.type, shapes_[index].dims);
+  if (operand.lifetime == Lifetime::kConstant) return aligned_view_of(operand.data, operand.type, shapes_[index].dims);
   return (*values_)[index];
 }
 

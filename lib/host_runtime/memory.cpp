@@ -77,7 +77,7 @@ void copy_to_device(const MappedMemory& source, DeviceMemory& target) {
   if (source.size() != static_cast<uint64_t>(needed)) {
     bad_data("memory copy: {} bytes found, {} needed", source.size(), needed);
   }
-  target.write({shape, view_of(source.at(0, source.size()), descriptor.type(), shape.dims)});
+  target.write({shape, aligned_view_of(source.at(0, source.size()), descriptor.type(), shape.dims)});
 }
 
 void copy_from_device(const DeviceMemory& source, const MappedMemory& target) {

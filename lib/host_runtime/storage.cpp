@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lib/host_runtime/storage.h"
 
+#include <cstdint>
+#include <cstring>
+
 namespace nnapi_convert::host {
 
 at::ScalarType storage_type(OperandCode type) {
@@ -29,6 +32,14 @@ at::ScalarType storage_type(OperandCode type) {
 
 at::Tensor view_of(const void* data, OperandCode type, const Dims& dims) {
   return at::from_blob(const_cast<void*>(data), dims, at::TensorOptions(storage_type(type)));
+}
+
+at::Tensor aligned_view_of(const void* data, OperandCode type, const Dims& dims) {
+  const at::Tensor view = view_of(data, type, dims);
+  if (reinterpret_cast<std::uintptr_t>(data) % static_cast<std::size_t>(element_bytes(type)) == 0) return view;
+  at::Tensor copy = at::empty(dims, view.options());
+  std::memcpy(copy.data_ptr(), data, copy.nbytes());
+  return copy;
 }
 
 }  // namespace nnapi_convert::host

@@ -71,6 +71,51 @@ TEST_CASE("values in shared memory", "[memory]") {
   ANeuralNetworksMemory_free(memory);
 }
 
+// Sanitizers notice numbers that are read at an address which isn't aligned for them.
+TEST_CASE("values at odd addresses of shared memory", "[memory]") {
+  const std::vector<int32_t> bias = {11, 21};
+  std::FILE* file = std::tmpfile();
+  std::fputc(0, file);
+  std::fwrite(bias.data(), 4, bias.size(), file);
+  std::fflush(file);
+  ANeuralNetworksMemory* memory = nullptr;
+  REQUIRE(ANeuralNetworksMemory_createFromFd(9, PROT_READ, fileno(file), 0, &memory) == 0);
+  const Model model = new_model();
+  const auto codes = [](std::vector<uint32_t> dims, float scale) {
+    return tensor(OperandCode::TENSOR_QUANT8_ASYMM, std::move(dims), scale);
+  };
+  const std::vector<OperandSpec> operands = {codes({1, 2}, 1), codes({2, 2}, 1),
+                                             tensor(OperandCode::TENSOR_INT32, {2}, 1), int32(0), codes({1, 2}, 2)};
+  for (const OperandSpec& operand : operands) {
+    const ANeuralNetworksOperandType type = type_of(operand);
+    REQUIRE(ANeuralNetworksModel_addOperand(model.get(), &type) == 0);
+  }
+  const uint8_t weights[] = {1, 2, 3, 4};
+  REQUIRE(ANeuralNetworksModel_setOperandValue(model.get(), 1, weights, 4) == 0);
+  REQUIRE(ANeuralNetworksModel_setOperandValueFromMemory(model.get(), 2, memory, 1, 8) == 0);
+  REQUIRE(ANeuralNetworksModel_setOperandValue(model.get(), 3, operands[3].bytes.data(), 4) == 0);
+  const uint32_t inputs[] = {0, 1, 2, 3}, input = 0, output = 4;
+  REQUIRE(ANeuralNetworksModel_addOperation(model.get(), 9, 4, inputs, 1, &output) == 0);  // FULLY_CONNECTED
+  REQUIRE(ANeuralNetworksModel_identifyInputsAndOutputs(model.get(), 1, &input, 1, &output) == 0);
+  REQUIRE(ANeuralNetworksModel_finish(model.get()) == 0);
+  ANeuralNetworksCompilation* compilation = nullptr;
+  REQUIRE(ANeuralNetworksCompilation_create(model.get(), &compilation) == 0);
+  REQUIRE(ANeuralNetworksCompilation_finish(compilation) == 0);
+  ANeuralNetworksExecution* execution = nullptr;
+  REQUIRE(ANeuralNetworksExecution_create(compilation, &execution) == 0);
+  const uint8_t given[] = {3, 4};
+  uint8_t found[] = {0, 0};
+  REQUIRE(ANeuralNetworksExecution_setInput(execution, 0, nullptr, given, 2) == 0);
+  REQUIRE(ANeuralNetworksExecution_setOutput(execution, 0, nullptr, found, 2) == 0);
+  CHECK(ANeuralNetworksExecution_compute(execution) == 0);
+  CHECK(found[0] == 11);  // (3 + 8 + 11) / 2
+  CHECK(found[1] == 23);  // (9 + 16 + 21) / 2
+  ANeuralNetworksExecution_free(execution);
+  ANeuralNetworksCompilation_free(compilation);
+  ANeuralNetworksMemory_free(memory);
+  std::fclose(file);
+}
+
 TEST_CASE("memory that is not there", "[memory]") {
   const FloatFile file;
   ANeuralNetworksMemory* memory = nullptr;
