@@ -86,11 +86,10 @@ bool make_taps(Call& call, Filter filter, bool align_corners, double factor, boo
   return true;
 }
 
-// The places of the result along the columns, out of one row of the image. kTaps is the number for each place, or 0 for
-// any.
-template <typename T, int kTaps>
+// The places of the result along the columns, out of one row of the image.
+template <typename T>
 void mix_columns(const T* row, const Taps& columns, T* out) {
-  const int64_t taps = kTaps != 0 ? kTaps : columns.count;
+  const int64_t taps = columns.count;
   const auto* index = columns.indices.tensor().data<int64_t>();
   const auto* weight = columns.weights.tensor().data<T>();
   for (int64_t x = 0; taps == 1 && x < columns.out; ++x) out[x] = row[index[x]];
@@ -104,7 +103,7 @@ void mix_columns(const T* row, const Taps& columns, T* out) {
 // All images of `count`. `memory` is [kMostTaps, columns.out]: rows mixed along their columns, each kept while the next
 // places of the result need it, too. The rows of a place follow each other, so that they have places of their own
 // there.
-template <typename T, int kTaps>
+template <typename T>
 void resample(int64_t count, const T* in, T* out, const Taps& rows, const Taps& columns, T* memory) {
   for (int64_t image = 0; image < count; ++image, in += rows.in * columns.in) {
     int64_t kept[kMostTaps] = {-1, -1, -1, -1};
@@ -115,7 +114,7 @@ void resample(int64_t count, const T* in, T* out, const Taps& rows, const Taps& 
       for (int64_t j = 0; j < rows.count; ++j) {
         const int64_t place = index[j] % kMostTaps;
         T* values = memory + place * columns.out;
-        if (kept[place] != index[j]) mix_columns<T, kTaps>(in + index[j] * columns.in, columns, values);
+        if (kept[place] != index[j]) mix_columns(in + index[j] * columns.in, columns, values);
         kept[place] = index[j];
         mixed[j] = values;
       }
@@ -134,9 +133,9 @@ void resample(int64_t count, const T* in, T* out, const Taps& rows, const Taps& 
   }
 }
 
-template <typename T, int kTaps>
+template <typename T>
 void resample_images(int64_t count, const Tensor& in, Tensor& out, const Taps* taps, Tensor& memory) {
-  resample<T, kTaps>(count, in.data<T>(), out.data<T>(), taps[0], taps[1], memory.data<T>());
+  resample(count, in.data<T>(), out.data<T>(), taps[0], taps[1], memory.data<T>());
 }
 
 // Resizes the last one or two axes of [N, C, ...], which the caller has checked.
@@ -171,9 +170,7 @@ bool give_resized(Call& call, Tensor& input, uint32_t axes, const int64_t* sizes
   const int64_t count = input.sizes[0] * input.sizes[1], row_sizes[2] = {kMostTaps, taps[1].out};
   const Value memory(make_tensor(pool, work, 2, row_sizes));
   if (memory.is_none()) return call.context.fail_memory();
-  const bool is_linear = is_single && taps[1].count == 2;  // what detectors resize by, which is worth code of its own
-  const auto run =
-      is_linear ? resample_images<float, 2> : (is_single ? resample_images<float, 0> : resample_images<double, 0>);
+  const auto run = is_single ? resample_images<float> : resample_images<double>;
   run(count, source.tensor(), *result, taps, memory.tensor());
   if (work == input.dtype) return true;
   return give(call, 0, converted_tensor(pool, *result, input.dtype));
