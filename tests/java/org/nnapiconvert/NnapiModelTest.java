@@ -402,7 +402,8 @@ public final class NnapiModelTest {
     int files = openFiles();
     long memory = residentKb();
     for (int i = 0; i < 1000; ++i) openAndRun(input);
-    assertEquals(files, openFiles());
+    int left = openFiles() - files; // the virtual machine closes files of its own, too
+    assertTrue("left open: " + left, left <= 0);
     long grown = residentKb() - memory;
     assertTrue("grew by " + grown + " KB", grown < 64 * 1024);
   }
