@@ -15,6 +15,7 @@
 #include "lib/host_runtime/log.h"
 
 namespace nnapi_convert::host {
+
 Burst::Burst(std::shared_ptr<const Compilation> compilation) : compilation_(std::move(compilation)) {
   if (!compilation_->finished()) fail(ResultCode::BAD_STATE, "burst: the compilation is not finished");
 }

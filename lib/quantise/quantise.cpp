@@ -140,6 +140,7 @@ class Quantising {
   }
 
   void choose_by_all() {
+    if (choosing_.size() == samples_.calibration.size()) return;
     choosing_.clear();
     for (const KeptSample& sample : samples_.calibration) choosing_.push_back(&sample);
     expect_of_choosing();
@@ -220,8 +221,9 @@ class Quantising {
   // `base` becomes the model with layers of pools, where it is nearer.
   Way chosen(std::shared_ptr<const Base>& base) {
     begin(Phase::kMethods);
-    Candidate best = by_best_method(base);
+    Candidate best = candidate(base, RangeMethod::kMinMax);
     check_any_integer(best);
+    try_methods(best);
     if (options_.techniques.makes_pool_layers) try_pool_layers(*base, best);
     base = best.base;
     if (options_.techniques.equalises) {

@@ -34,6 +34,23 @@ struct FloatFile {
   std::FILE* file;
 };
 
+// An execution of a finished model.
+struct Started {
+  explicit Started(ANeuralNetworksModel* model) {
+    REQUIRE(ANeuralNetworksCompilation_create(model, &compilation) == 0);
+    REQUIRE(ANeuralNetworksCompilation_finish(compilation) == 0);
+    REQUIRE(ANeuralNetworksExecution_create(compilation, &execution) == 0);
+  }
+  ~Started() {
+    ANeuralNetworksExecution_free(execution);
+    ANeuralNetworksCompilation_free(compilation);
+  }
+  Started(const Started&) = delete;
+  Started& operator=(const Started&) = delete;
+  ANeuralNetworksCompilation* compilation = nullptr;
+  ANeuralNetworksExecution* execution = nullptr;
+};
+
 }  // namespace
 
 TEST_CASE("values in shared memory", "[memory]") {
@@ -56,18 +73,13 @@ TEST_CASE("values in shared memory", "[memory]") {
   REQUIRE(ANeuralNetworksModel_addOperation(model.get(), 18, 3, inputs, 1, &output) == 0);  // MUL
   REQUIRE(ANeuralNetworksModel_identifyInputsAndOutputs(model.get(), 1, &input, 1, &output) == 0);
   REQUIRE(ANeuralNetworksModel_finish(model.get()) == 0);
-  ANeuralNetworksCompilation* compilation = nullptr;
-  REQUIRE(ANeuralNetworksCompilation_create(model.get(), &compilation) == 0);
-  REQUIRE(ANeuralNetworksCompilation_finish(compilation) == 0);
-  ANeuralNetworksExecution* execution = nullptr;
-  REQUIRE(ANeuralNetworksExecution_create(compilation, &execution) == 0);
+  const Started started(model.get());
+  ANeuralNetworksExecution* const execution = started.execution;
   REQUIRE(ANeuralNetworksExecution_setInputFromMemory(execution, 0, nullptr, memory, 12, 8) == 0);   // 5, 6
   REQUIRE(ANeuralNetworksExecution_setOutputFromMemory(execution, 0, nullptr, memory, 20, 8) == 0);  // was 7, 8
   CHECK(ANeuralNetworksExecution_compute(execution) == 0);
   CHECK(file.at(6) == 15);
   CHECK(file.at(7) == 24);
-  ANeuralNetworksExecution_free(execution);
-  ANeuralNetworksCompilation_free(compilation);
   ANeuralNetworksMemory_free(memory);
 }
 
@@ -98,11 +110,8 @@ TEST_CASE("values at odd addresses of shared memory", "[memory]") {
   REQUIRE(ANeuralNetworksModel_addOperation(model.get(), 9, 4, inputs, 1, &output) == 0);  // FULLY_CONNECTED
   REQUIRE(ANeuralNetworksModel_identifyInputsAndOutputs(model.get(), 1, &input, 1, &output) == 0);
   REQUIRE(ANeuralNetworksModel_finish(model.get()) == 0);
-  ANeuralNetworksCompilation* compilation = nullptr;
-  REQUIRE(ANeuralNetworksCompilation_create(model.get(), &compilation) == 0);
-  REQUIRE(ANeuralNetworksCompilation_finish(compilation) == 0);
-  ANeuralNetworksExecution* execution = nullptr;
-  REQUIRE(ANeuralNetworksExecution_create(compilation, &execution) == 0);
+  const Started started(model.get());
+  ANeuralNetworksExecution* const execution = started.execution;
   const uint8_t given[] = {3, 4};
   uint8_t found[] = {0, 0};
   REQUIRE(ANeuralNetworksExecution_setInput(execution, 0, nullptr, given, 2) == 0);
@@ -110,8 +119,6 @@ TEST_CASE("values at odd addresses of shared memory", "[memory]") {
   CHECK(ANeuralNetworksExecution_compute(execution) == 0);
   CHECK(found[0] == 11);  // (3 + 8 + 11) / 2
   CHECK(found[1] == 23);  // (9 + 16 + 21) / 2
-  ANeuralNetworksExecution_free(execution);
-  ANeuralNetworksCompilation_free(compilation);
   ANeuralNetworksMemory_free(memory);
   std::fclose(file);
 }
