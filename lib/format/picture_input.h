@@ -16,7 +16,10 @@
 
 namespace nnapi_convert::pictures {
 
-constexpr size_t kChannels = 3;  // red, green, blue: the bytes of a pixel in this file's rows
+constexpr size_t kChannels = 3;  // red, green, blue: the bytes of a pixel that was resized
+
+// Copies of the picture's own pixels have a byte more, without meaning: a pixel is written at once.
+constexpr size_t kCopiedBytes = 4;
 
 // What a model takes. The picture is resized, its middle is cut out, and each channel becomes
 // (pixel / 255 * pixel_max - mean) / std.
@@ -85,48 +88,53 @@ inline void gather(const uint8_t* from, size_t step, size_t count, uint8_t* to) 
 // 0.714136 * (v - 128), blue y + 1.772 * (u - 128). As y is an integer, what is added to it can be rounded before.
 class YuvPixels {
  public:
-  static constexpr size_t kMost = 128;
+  static constexpr size_t kMost = 64;
 
-  // Writes `count` pixels, `step` bytes apart. Two share the elements of the planes u and v: `first` is 1 where the
-  // first pixel is the second of its pair, else 0; `first` + `count` is at most kMost.
+  // Writes `count` pixels of kCopiedBytes, `step` bytes apart. Two share the elements of the planes u and v: `first` is
+  // 1 where the first pixel is the second of its pair, else 0; `first` + `count` is at most kMost.
   void read(const View& view, const uint8_t* const planes[3], size_t first, size_t count, uint8_t* rgb,
             ptrdiff_t step) {
     const size_t pairs = (first + count + 1) / 2;
     gather(planes[0], view.pixel_bytes[0], count, y_ + first);
     gather(planes[1], view.pixel_bytes[1], pairs, u_);
     gather(planes[2], view.pixel_bytes[2], pairs, v_);
-    for (size_t i = 0; i < pairs; ++i) add_differences(i);
-    for (size_t i = 0; i < first + count; ++i) {
-      red_[i] = sum(y_[i], add_red_[i]);
-      green_[i] = sum(y_[i], add_green_[i]);
-      blue_[i] = sum(y_[i], add_blue_[i]);
-    }
-    for (size_t i = first; i < first + count; ++i, rgb += step) {
-      rgb[0] = red_[i];
-      rgb[1] = green_[i];
-      rgb[2] = blue_[i];
-    }
+    add_differences();
+    add_brightness();
+    for (size_t i = first; i < first + count; ++i, rgb += step) std::memcpy(rgb, pixels_ + i, kCopiedBytes);
   }
 
  private:
-  void add_differences(size_t pair) {
-    constexpr int32_t kRed = 91881, kGreenOfBlue = 22554, kGreenOfRed = 46802, kBlue = 116130, kBits = 16;
-    const int32_t u = u_[pair] - 128, v = v_[pair] - 128, half = 1 << (kBits - 1);
-    const auto red = static_cast<int16_t>((kRed * v + half) >> kBits);
-    const auto green = static_cast<int16_t>((half - kGreenOfBlue * u - kGreenOfRed * v) >> kBits);
-    const auto blue = static_cast<int16_t>((kBlue * u + half) >> kBits);
-    add_red_[2 * pair] = add_red_[2 * pair + 1] = red;
-    add_green_[2 * pair] = add_green_[2 * pair + 1] = green;
-    add_blue_[2 * pair] = add_blue_[2 * pair + 1] = blue;
+  // All loops are over kMost pixels, whatever is in the rest of them, so that nothing is decided when they run. Factors
+  // are of 16 bits, of which processors multiply many at once: what is above is added as whole differences.
+  void add_differences() {
+    constexpr int16_t kRed = 91881 - 65536, kGreenOfBlue = -22554, kGreenOfRed = 65536 - 46802, kBlue = 116130 - 131072;
+    constexpr int32_t kHalf = 1 << 15, kBits = 16;
+    for (size_t pair = 0; pair < kMost / 2; ++pair) {
+      const auto u = static_cast<int16_t>(u_[pair] - 128), v = static_cast<int16_t>(v_[pair] - 128);
+      const auto red = static_cast<int16_t>(((kRed * v + kHalf) >> kBits) + v);
+      const auto green = static_cast<int16_t>(((kGreenOfBlue * u + kGreenOfRed * v + kHalf) >> kBits) - v);
+      const auto blue = static_cast<int16_t>(((kBlue * u + kHalf) >> kBits) + 2 * u);
+      add_red_[2 * pair] = add_red_[2 * pair + 1] = red;
+      add_green_[2 * pair] = add_green_[2 * pair + 1] = green;
+      add_blue_[2 * pair] = add_blue_[2 * pair + 1] = blue;
+    }
   }
-  static uint8_t sum(uint8_t brightness, int16_t added) {
+  // Red is the lowest byte of a word, and so the first.
+  void add_brightness() {
+    static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "as on all of Android's processors");
+    for (size_t i = 0; i < kMost; ++i) {
+      const uint16_t red_green = sum(y_[i], add_red_[i]) | sum(y_[i], add_green_[i]) << 8;
+      pixels_[i] = red_green | uint32_t{sum(y_[i], add_blue_[i])} << 16;
+    }
+  }
+  static uint16_t sum(uint8_t brightness, int16_t added) {
     const auto value = static_cast<int16_t>(brightness + added);
-    return static_cast<uint8_t>(std::min<int16_t>(255, std::max<int16_t>(0, value)));
+    return static_cast<uint16_t>(std::min<int16_t>(255, std::max<int16_t>(0, value)));
   }
 
-  uint8_t y_[kMost] = {}, u_[kMost / 2], v_[kMost / 2];
+  uint8_t y_[kMost] = {}, u_[kMost / 2] = {}, v_[kMost / 2] = {};
   int16_t add_red_[kMost], add_green_[kMost], add_blue_[kMost];
-  uint8_t red_[kMost], green_[kMost], blue_[kMost];
+  uint32_t pixels_[kMost];
 };
 
 // Copies `count` pixels of a row, from (x, y) of the whole picture on, each to the place `step` bytes behind the last.
@@ -134,9 +142,8 @@ inline void read_row(const View& view, size_t x, size_t y, size_t count, uint8_t
   const uint8_t* from = view.planes[0] + y * view.row_bytes[0] + x * view.pixel_bytes[0];
   if (!view.is_yuv) {
     for (size_t i = 0; i < count; ++i, to += step, from += view.pixel_bytes[0]) {
-      to[0] = from[0];
-      to[1] = from[1];
-      to[2] = from[2];
+      const uint8_t pixel[kCopiedBytes] = {from[0], from[1], from[2], 0};
+      std::memcpy(to, pixel, kCopiedBytes);
     }
     return;
   }
@@ -153,7 +160,8 @@ inline void read_row(const View& view, size_t x, size_t y, size_t count, uint8_t
   }
 }
 
-// Copies a rectangle of the turned part to rows of pixels without gaps. Reads along the picture's own rows.
+// Copies a rectangle of the turned part to rows of pixels of kCopiedBytes without gaps. Reads along the picture's own
+// rows.
 inline void read_rows(const View& view, Point first, size_t width, size_t height, uint8_t* to) {
   Point begin = first, end{first.x + static_cast<int64_t>(width) - 1, first.y + static_cast<int64_t>(height) - 1};
   turn_back<int64_t>(view, 1, &begin.x, &begin.y);
@@ -163,7 +171,7 @@ inline void read_rows(const View& view, Point first, size_t width, size_t height
   const auto place_of = [&](int64_t x, int64_t y) {
     const Point point = turned(view, {x - view.left, y - view.top});
     const int64_t pixel = (point.y - first.y) * static_cast<int64_t>(width) + point.x - first.x;
-    return static_cast<ptrdiff_t>(pixel * static_cast<int64_t>(kChannels));
+    return static_cast<ptrdiff_t>(pixel * static_cast<int64_t>(kCopiedBytes));
   };
   const ptrdiff_t begins = place_of(begin.x, begin.y), step = place_of(begin.x + 1, begin.y) - begins;
   for (int64_t y = begin.y; y <= end.y; ++y) {
@@ -246,10 +254,10 @@ class Rows {
         left_(left),
         width_(width),
         is_direct_(!view.is_yuv && !view.is_mirrored && view.quarter_turns == 0) {
-    if (!is_direct_) copy_.resize((most_rows + kRowsAtOnce) * row_bytes());
+    if (!is_direct_) copy_.resize((most_rows + kRowsAtOnce) * stride());
   }
 
-  size_t pixel_bytes() const { return is_direct_ ? view_.pixel_bytes[0] : kChannels; }
+  size_t pixel_bytes() const { return is_direct_ ? view_.pixel_bytes[0] : kCopiedBytes; }
   size_t row_bytes() const { return (width_ - 1) * pixel_bytes() + kChannels; }
 
   // Returns row `first`, and makes the rows up to `end` ready. `first` does not fall from call to call.
@@ -268,10 +276,10 @@ class Rows {
     }
     return copy_.data() + (first - begin_) * stride();
   }
-  size_t stride() const { return is_direct_ ? view_.row_bytes[0] : row_bytes(); }
+  size_t stride() const { return is_direct_ ? view_.row_bytes[0] : width_ * kCopiedBytes; }
 
  private:
-  static constexpr size_t kRowsAtOnce = 64;  // in a picture that is turned they are parts of its rows
+  static constexpr size_t kRowsAtOnce = 192;  // in a picture that is turned they are parts of its rows
 
   const View& view_;
   const size_t left_, width_;
