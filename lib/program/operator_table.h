@@ -28,14 +28,24 @@ constexpr size_t bytes_of_rows() {
 }
 
 template <const auto& kRows>
+constexpr bool are_lengths_bytes() {
+  for (const OperatorRow& row : kRows) {
+    if (name_in_table(row.name).size() > UINT8_MAX) return false;
+  }
+  return true;
+}
+
+template <const auto& kRows>
 constexpr std::array<char, bytes_of_rows<kRows>()> pack_rows() {
+  static_assert(are_lengths_bytes<kRows>());
   std::array<char, bytes_of_rows<kRows>()> result{};
   size_t at = 0;
   for (const OperatorRow& row : kRows) {
     result[at++] = static_cast<char>(row.inputs);
     result[at++] = static_cast<char>(row.outputs);
-    for (const char letter : name_in_table(row.name)) result[at++] = letter;
-    result[at++] = '\0';
+    const std::string_view name = name_in_table(row.name);
+    result[at++] = static_cast<char>(name.size());
+    for (const char letter : name) result[at++] = letter;
   }
   return result;
 }
@@ -69,9 +79,9 @@ void visit_rows(const Visit& visit) {
   for (const OperatorTable* table : kTables) {
     const char* at = table->rows;
     for (uint32_t row = 0; row < table->count; ++row) {
-      const std::string_view name = at + 2;
+      const std::string_view name(at + 3, static_cast<uint8_t>(at[2]));
       if (visit(Operator{table, row, static_cast<uint8_t>(at[0]), static_cast<uint8_t>(at[1])}, name)) return;
-      at = name.data() + name.size() + 1;
+      at = name.data() + name.size();
     }
   }
 }

@@ -51,7 +51,7 @@ constexpr uint8_t kAny = 255;
 // tables.inc and made by operator_table.h:
 //   const OperatorTable scalar_operators = operator_table<kRows>();
 struct OperatorTable {
-  const char* rows;  // of each its inputs, its outputs and its name, without "aten::" and with a zero at the end
+  const char* rows;  // of each its inputs, its outputs, its name's length and its name, without "aten::"
   uint32_t count;
   bool (*run)(uint32_t row, Call& call);
 };
