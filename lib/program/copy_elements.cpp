@@ -58,9 +58,19 @@ Run run_of(int64_t bytes) {
   }
 }
 
-// Rows of `across` and columns of `along`. In tiles, so that lines of memory are used whole on both sides.
+// Rows of `across` and columns of `along`. In tiles, so that lines of memory are used whole on both sides. Where
+// columns are as few as colours, along the rows.
 void copy_plane(Run run, const uint8_t* from, uint8_t* to, const Axis& across, const Axis& along) {
-  constexpr int64_t kTile = 16;
+  constexpr int64_t kTile = 16, kFew = 4, kRows = 256;
+  if (along.size <= kFew && across.size > kTile) {
+    for (int64_t row = 0; row < across.size; row += kRows) {
+      for (int64_t column = 0; column < along.size; ++column) {
+        run(from + row * across.from + column * along.from, across.from, to + row * across.to + column * along.to,
+            across.to, std::min(kRows, across.size - row));
+      }
+    }
+    return;
+  }
   for (int64_t column = 0; column < along.size; column += kTile) {
     const int64_t columns = std::min(kTile, along.size - column);
     for (int64_t row = 0; row < across.size; ++row) {

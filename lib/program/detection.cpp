@@ -84,7 +84,7 @@ bool nms(Call& call) {
   for (int64_t i = 0; i < count; ++i) {
     entries[i] = {~order_key(static_cast<double>(values.tensor().data<float>()[i])), i};
   }
-  order_entries(entries, count, count);
+  order_entries(entries, count);
   for (int64_t i = 0; i < count; ++i) numbers[i] = entries[i].number;
   auto* rows = sorted.tensor().data<float>();
   const Boxes in_order = {rows, rows + count, rows + 2 * count, rows + 3 * count, rows + 4 * count};

@@ -21,8 +21,11 @@ Tensor* make_nonzero(Pool& pool, const Tensor& tensor) {
   auto* out = result->data<int64_t>();
   if (tensor.rank == 1 && is_byte_run(tensor)) {
     const uint8_t* bytes = tensor.bytes();
-    for (int64_t i = 0; i < all; ++i) {
-      if (bytes[i] != 0) *out++ = i;
+    const int64_t* const end = out + sizes[0];
+    for (int64_t i = 0; out < end && i < all;
+         ++i) {  // places of zeros are overwritten: that takes less time than a decision
+      *out = i;
+      out += bytes[i] != 0 ? 1 : 0;
     }
     return result;
   }
@@ -230,13 +233,17 @@ bool read_masked_rows(Call& call, const Tensor& tensor, const Sequence& list, bo
   const uint8_t *from = tensor.bytes(), *is_taken = mask.bytes();
   const int64_t step = tensor.strides[0] * static_cast<int64_t>(bytes);
   uint8_t* to = result->bytes();
-  for (int64_t i = 0; i < mask.sizes[0] && each > 0; ++i, from += step) {
-    if (is_taken[i] == 0) continue;
-    if (each == 4) {
+  const uint8_t* const end = to + static_cast<size_t>(sizes[0]) * each;
+  if (each == 4) {  // an element that is not taken is overwritten: that takes less time than a decision
+    for (int64_t i = 0; to < end && i < mask.sizes[0]; ++i, from += step) {
       std::memcpy(to, from, 4);
-    } else {
-      std::memcpy(to, from, each);
+      to += is_taken[i] != 0 ? 4 : 0;
     }
+    return true;
+  }
+  for (int64_t i = 0; to < end && i < mask.sizes[0]; ++i, from += step) {
+    if (is_taken[i] == 0) continue;
+    std::memcpy(to, from, each);
     to += each;
   }
   return true;

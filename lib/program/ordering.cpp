@@ -6,6 +6,13 @@
 #include <limits>
 
 namespace nnapi_shim::program {
+namespace {
+
+bool is_before(const OrderEntry& a, const OrderEntry& b) {
+  return a.key != b.key ? a.key < b.key : a.number < b.number;
+}
+
+}  // namespace
 
 int64_t order_key(double value) {
   if (value != value) return std::numeric_limits<int64_t>::max();
@@ -23,17 +30,36 @@ Tensor* make_entries(Call& call, int64_t count, OrderEntry** entries) {
   return made;
 }
 
-void order_entries(OrderEntry* entries, int64_t count, int64_t first) {
-  const auto before = [](const OrderEntry& a, const OrderEntry& b) {
-    return a.key != b.key ? a.key < b.key : a.number < b.number;
+void order_entries(OrderEntry* entries, int64_t count) {
+  std::sort(entries, entries + count, is_before);
+}
+
+int64_t entries_to_choose(int64_t count, int64_t first) {
+  constexpr int64_t kLeast = 256;
+  return std::min(count, std::max(kLeast, 2 * std::min(first, count)));
+}
+
+// Collects entries until memory is full, and goes on with the first of them: later values that are not before the last
+// of these are passed over, which are nearly all where few are wanted.
+void choose_first(const double* values, int64_t count, int64_t first, bool descending, OrderEntry* entries) {
+  const int64_t capacity = entries_to_choose(count, first);
+  int64_t held = 0;
+  const double* last = nullptr;  // of the first ones, as soon as there are as many
+  const auto is_behind = [&](double value) {
+    return last != nullptr && (descending ? value <= *last : value >= *last);
   };
-  constexpr int64_t kFew = 64;  // a heap of so small a share is seldom changed
-  if (first <= count / kFew) {
-    std::partial_sort(entries, entries + first, entries + count, before);
-    return;
+  for (int64_t i = 0; i < count && first > 0; ++i) {
+    if (is_behind(values[i])) continue;
+    if (held == capacity) {
+      order_entries(entries, held);
+      held = first;
+      last = values + entries[first - 1].number;
+      if (is_behind(values[i])) continue;
+    }
+    const int64_t key = order_key(values[i]);
+    entries[held++] = {descending ? ~key : key, i};
   }
-  if (first < count) std::nth_element(entries, entries + first, entries + count, before);
-  std::sort(entries, entries + std::min(first, count), before);
+  order_entries(entries, held);
 }
 
 }  // namespace nnapi_shim::program

@@ -19,8 +19,14 @@ struct OrderEntry {
 // Memory for entries from the call's pool. Null if memory is short.
 Tensor* make_entries(Call& call, int64_t count, OrderEntry** entries);
 
-// Puts the first `first` of `count` entries in the order of their keys; those of the same key are in the order of their
+// Puts all entries in the order of their keys; those of the same key are in the order of their numbers.
+void order_entries(OrderEntry* entries, int64_t count);
+
+// How many entries choose_first() needs for the first `first` of `count` values.
+int64_t entries_to_choose(int64_t count, int64_t first);
+
+// Puts the first `first` of `count` values in order, as entries. Those of the same value are in the order of their
 // numbers.
-void order_entries(OrderEntry* entries, int64_t count, int64_t first);
+void choose_first(const double* values, int64_t count, int64_t first, bool descending, OrderEntry* entries);
 
 }  // namespace nnapi_shim::program

@@ -23,10 +23,7 @@ struct Rows {
   double* reals() const { return buffer.tensor().data<double>(); }
   int64_t* wholes() const { return buffer.tensor().data<int64_t>(); }
   int64_t* numbers() const { return order.tensor().data<int64_t>(); }
-  void read() {
-    cursor.read(static_cast<size_t>(length), real ? Compute::kDouble : Compute::kInt, reals());
-    for (int64_t i = 0; i < length; ++i) numbers()[i] = i;
-  }
+  void read() { cursor.read(static_cast<size_t>(length), real ? Compute::kDouble : Compute::kInt, reals()); }
 };
 
 void axis_last(uint32_t rank, uint32_t axis, uint32_t* axes) {
@@ -53,13 +50,15 @@ bool start_rows(Call& call, const Tensor& tensor, uint32_t axis, Rows* rows) {
 bool order_row(Call& call, Rows& rows, int64_t first, bool descending) {
   rows.read();
   OrderEntry* entries = nullptr;
-  const Value memory(make_entries(call, rows.length, &entries));
+  const int64_t needed = rows.real ? entries_to_choose(rows.length, first) : rows.length;
+  const Value memory(make_entries(call, needed, &entries));
   if (memory.is_none()) return call.context.fail_memory();
-  for (int64_t i = 0; i < rows.length; ++i) {
-    const int64_t key = rows.real ? order_key(rows.reals()[i]) : rows.wholes()[i];
-    entries[i] = {descending ? ~key : key, i};
+  if (rows.real) {
+    choose_first(rows.reals(), rows.length, first, descending, entries);
+  } else {
+    for (int64_t i = 0; i < rows.length; ++i) entries[i] = {descending ? ~rows.wholes()[i] : rows.wholes()[i], i};
+    order_entries(entries, rows.length);
   }
-  order_entries(entries, rows.length, first);
   for (int64_t i = 0; i < first; ++i) rows.numbers()[i] = entries[i].number;
   return true;
 }
@@ -236,6 +235,7 @@ bool give_unique(Call& call, bool sorts, bool inverse, bool counts) {
   if (rows.length > 0) {
     if (!sorts) {
       rows.read();
+      for (int64_t i = 0; i < rows.length; ++i) rows.numbers()[i] = i;
     } else if (!order_row(call, rows, rows.length, false)) {
       return false;
     }

@@ -2,6 +2,9 @@
 // Operators that order many elements or take rows by masks: their ways for large and for small shares against the
 // definition.
 #include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
 #include <random>
 
 #include "tests/program/operator_calls.h"
@@ -71,27 +74,60 @@ TEST_CASE("nms() of many boxes") {
   }
 }
 
-TEST_CASE("topk() of few and of many elements") {
+// NaN is above all others.
+bool is_below(float a, float b) {
+  return std::isnan(b) ? !std::isnan(a) : a < b;
+}
+
+TEST_CASE("topk() of few and of many elements, in any order") {
+  constexpr int64_t kCount = 1000;
   std::mt19937 random(2);
-  std::vector<float> values = random_floats(random, 1000, 0, 1);
-  for (size_t i = 0; i < values.size(); i += 3) values[i] = 0.5F;  // many of the same
-  for (const int64_t k : {0, 1, 15, 16, 999, 1000}) {
-    for (const bool largest : {false, true}) {
-      Context context;
-      std::vector<Value> outputs;
-      REQUIRE(run(context, "aten::topk",
-                  {floats(context, {1000}, values), Value(k), Value(int64_t{0}), Value(largest), Value(true)},
-                  outputs));
-      std::vector<int64_t> order;
-      for (int64_t i = 0; i < 1000; ++i) order.push_back(i);
-      std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-        const float one = values[static_cast<size_t>(a)], other = values[static_cast<size_t>(b)];
-        return largest ? one > other : one < other;
-      });
-      order.resize(static_cast<size_t>(k));
-      INFO(k << (largest ? " largest" : " smallest"));
-      CHECK(elements<int64_t>(outputs[1]) == order);
+  const std::vector<float> mixed = random_floats(random, kCount, -1, 1);
+  std::vector<float> many_same = mixed, rising = mixed, odd = mixed;
+  for (size_t i = 0; i < many_same.size(); i += 3) many_same[i] = 0.5F;
+  std::sort(rising.begin(), rising.end());
+  const std::vector<float> falling(rising.rbegin(), rising.rend());
+  const float odd_ones[] = {NAN, INFINITY, -INFINITY, 0.0F, -0.0F};
+  for (size_t i = 0; i < odd.size(); i += 2) odd[i] = odd_ones[random() % 5];
+  for (const std::vector<float>& values : {mixed, many_same, rising, falling, odd}) {
+    for (const int64_t k : {0, 1, 15, 127, 128, 129, 256, 257, 500, 501, 999, 1000}) {
+      for (const bool largest : {false, true}) {
+        Context context;
+        std::vector<Value> outputs;
+        REQUIRE(run(context, "aten::topk",
+                    {floats(context, {kCount}, values), Value(k), Value(int64_t{0}), Value(largest), Value(true)},
+                    outputs));
+        std::vector<int64_t> order(kCount);
+        std::iota(order.begin(), order.end(), int64_t{0});
+        std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+          const float one = values[static_cast<size_t>(a)], other = values[static_cast<size_t>(b)];
+          return largest ? is_below(other, one) : is_below(one, other);
+        });
+        order.resize(static_cast<size_t>(k));
+        INFO(k << (largest ? " largest" : " smallest"));
+        CHECK(elements<int64_t>(outputs[1]) == order);
+        const auto found = elements<float>(outputs[0]);
+        for (size_t i = 0; i < order.size(); ++i) {
+          const float expected = values[static_cast<size_t>(order[i])];
+          CHECK(std::memcmp(&found[i], &expected, sizeof expected) == 0);
+        }
+      }
     }
+  }
+}
+
+TEST_CASE("bytes that aren't zero, of any value and number") {
+  std::mt19937 random(4);
+  for (int64_t count = 0; count < 70; ++count) {
+    Context context;
+    const Value bytes(make_tensor(context.pool, ScalarType::kUInt8, 1, &count));
+    std::vector<int64_t> expected;
+    for (int64_t i = 0; i < count; ++i) {
+      const uint8_t byte = random() % 2 == 0 ? 0 : static_cast<uint8_t>(random());
+      bytes.tensor().data<uint8_t>()[i] = byte;
+      if (byte != 0) expected.push_back(i);
+    }
+    CHECK(elements<int64_t>(result(context, "aten::nonzero", {bytes})) == expected);
   }
 }
 
