@@ -211,6 +211,16 @@ class Rows(nn.Module):
         return self.head(y[y.sum(1) > 0])
 
 
+class SizesOfRows(Rows):
+    """The CPU reads the scores' elements, and only the size of what they are made of."""
+
+    def forward(self, x):
+        y = self.first(x).reshape(32, 8)
+        raw = self.head(y[y.sum(1) > 0])
+        scores = torch.sigmoid(raw)
+        return torch.nextafter(scores, torch.zeros(())), torch.arange(raw.shape[0])
+
+
 class HalfKnown(Layers):
     """One convolution is known; three have sizes that change from round to round."""
 
@@ -270,7 +280,7 @@ class ManyRounds(Layers):
 MODELS = {model.__name__: model
           for model in (Rounds, Ways, Raising, Growing, ViewChanged, CarriedView, ChangedByRounds, Turned,
                         FilledInBranch, FilledInLoop, LongerList, ListOfRounds, DictOfRounds, Noisy, BranchOfTheCpu,
-                        Rows, HalfKnown, Effects, Chain, SeldomRun, ManyRounds, NumberScattered)}
+                        Rows, SizesOfRows, HalfKnown, Effects, Chain, SeldomRun, ManyRounds, NumberScattered)}
 
 
 def line_of(beginning: str, model: str = "Ways") -> str:

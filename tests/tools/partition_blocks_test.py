@@ -97,6 +97,10 @@ class Changes(Blocks):
             with self.subTest(model=name):
                 self.check(name, 0.4)
 
+    def test_tensor_of_which_only_sizes_are_read_stays(self):
+        partition = self.check("SizesOfRows")
+        self.assertEqual(1, partition["segments"][-1]["outputs"])
+
     def test_order_of_effects(self):
         original = self.save("Noisy")
         self.partition("--min-segment-macs", "0")

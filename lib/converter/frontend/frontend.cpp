@@ -16,6 +16,7 @@
 #include "lib/converter/frontend/recognise.h"
 #include "lib/converter/frontend/sample_inputs.h"
 #include "lib/converter/frontend/sample_rows.h"
+#include "lib/converter/frontend/size_reads.h"
 #include "lib/converter/load/newer_branches.h"
 #include "lib/types/stages.h"
 
@@ -164,6 +165,7 @@ std::shared_ptr<DividedModel> Frontend::divided(bool recognises, const Composite
     }
     TypedModel& typed = divided->typed;
     torch::jit::EliminateDeadCode(typed.model.graph);  // removes size nodes that constants replaced
+    read_sizes_of_results(*typed.model.graph, typed.inferred.types);
     const bool keeps_state = !typed.model.graph->inputs()[0]->uses().empty();
     if (takes_tensors_only(typed.model.arguments) && !keeps_state) {
       divided->samples = samples_for(graph_inputs(typed), loaded_);
