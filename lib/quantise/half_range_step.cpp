@@ -52,7 +52,7 @@ bool is_any_relaxed(const Plan& plan) {
 
 class HalfRangeStep {
  public:
-  HalfRangeStep(PlannedModel& planned, Frontend& frontend, const ConvertOptions& options, bool may_split)
+  HalfRangeStep(PlannedModel& planned, Frontend& frontend, const PlanOptions& options, bool may_split)
       : planned_(planned), frontend_(frontend), options_(options), may_split_(may_split) {}
 
   bool run(const CalibrationSamples& given, Diagnostics& diagnostics) {
@@ -91,7 +91,7 @@ class HalfRangeStep {
   }
 
   bool try_split(const quantise::HalfRange& whole, const CalibrationSamples& samples) {
-    ConvertOptions options = options_;
+    PlanOptions options = options_;
     options.on_stage = nullptr;
     options.on_dump = nullptr;
     options.segments = {};
@@ -158,14 +158,14 @@ class HalfRangeStep {
 
   PlannedModel& planned_;
   Frontend& frontend_;
-  const ConvertOptions& options_;
+  const PlanOptions& options_;
   const bool may_split_;
   std::vector<std::string> notes_;
 };
 
 }  // namespace
 
-bool fit_into_half_range(PlannedModel& planned, Frontend& frontend, const ConvertOptions& options,
+bool fit_into_half_range(PlannedModel& planned, Frontend& frontend, const PlanOptions& options,
                          const CalibrationSamples& samples, bool may_split, Diagnostics& diagnostics) {
   if (!options.relax_fp16) return false;
   const char* unchecked = "--relax-fp16: it was not checked whether values leave float16's range";

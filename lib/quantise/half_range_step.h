@@ -15,7 +15,7 @@ namespace nnapi_convert {
 // keeps float32: a whole model is split, if `may_split` says so, into segments of which some keep it and others don't,
 // and else keeps float32 as a whole; so does a segment of a model that is split already. Warns of each. Returns whether
 // drivers may compute in half precision anywhere.
-bool fit_into_half_range(PlannedModel& planned, Frontend& frontend, const ConvertOptions& options,
+bool fit_into_half_range(PlannedModel& planned, Frontend& frontend, const PlanOptions& options,
                          const CalibrationSamples& samples, bool may_split, Diagnostics& diagnostics);
 
 }  // namespace nnapi_convert

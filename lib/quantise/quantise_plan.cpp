@@ -119,7 +119,7 @@ void set_outputs(const nnapi::Model& model, QuantMode mode, ModuleInterface& int
   }
 }
 
-void check_can_quantise(const PlannedModel& planned, const ConvertOptions& options) {
+void check_can_quantise(const PlannedModel& planned, const PlanOptions& options) {
   if (planned.quant != QuantMode::kNone) {
     throw ConvertError(ExitCode::kUsage, "--calibrate: the model is quantised already; convert it without --calibrate");
   }
@@ -138,7 +138,7 @@ void check_can_quantise(const PlannedModel& planned, const ConvertOptions& optio
   }
 }
 
-quantise::Options options_of(const ConvertOptions& options, const CalibrationOptions& calibration, QuantMode mode) {
+quantise::Options options_of(const PlanOptions& options, const CalibrationOptions& calibration, QuantMode mode) {
   quantise::Options result;
   result.feature_level = options.target_level();
   result.per_channel = options.runtime == Runtime::kShim;
@@ -163,7 +163,7 @@ std::vector<Dims> arguments_of(const ModuleInterface& interface) {
   return arguments;
 }
 
-void check_device(const nnapi::Model& model, const ConvertOptions& options, Diagnostics& diagnostics) {
+void check_device(const nnapi::Model& model, const PlanOptions& options, Diagnostics& diagnostics) {
   if (!options.device) return;
   const std::vector<nnapi::DeviceRefusal> refusals = options.device->refusals(model);
   if (refusals.empty()) return;
@@ -211,7 +211,7 @@ struct SplitSamples {
 
 // The model to run, where it keeps state: it shares none with what is converted.
 std::optional<Frontend> separate_state(const Frontend& frontend, const PlannedModel& planned,
-                                       const ConvertOptions& options) {
+                                       const PlanOptions& options) {
   const bool keeps_state = !planned.model.graph->inputs()[0]->uses().empty();
   if (!keeps_state) return std::nullopt;
   LoadedModel original = frontend.loaded();
@@ -219,11 +219,11 @@ std::optional<Frontend> separate_state(const Frontend& frontend, const PlannedMo
   return Frontend(std::move(original), options);
 }
 
-SplitSamples run_segments(const PlannedModel& planned, Frontend& frontend, const ConvertOptions& options,
+SplitSamples run_segments(const PlannedModel& planned, Frontend& frontend, const PlanOptions& options,
                           CalibrationSamples given, const HoldBack& rule, const CalibrationOptions& calibration) {
   const size_t segments = planned.plan.segments.size();
   SplitSamples samples{std::vector<SegmentSamples>(segments), std::vector<SegmentSamples>(segments), {}, 0};
-  ConvertOptions of_floats = options;
+  PlanOptions of_floats = options;
   of_floats.quant = QuantMode::kAuto;
   std::optional<Frontend> separate = separate_state(frontend, planned, of_floats);
   SegmentRuns runs(planned, separate ? *separate : frontend);
@@ -282,7 +282,7 @@ void warn_of_segment(size_t number, const quantise::QuantisedPart& part, size_t 
   }
 }
 
-QuantisedPlan quantise_split(PlannedModel& planned, Frontend& frontend, const ConvertOptions& options,
+QuantisedPlan quantise_split(PlannedModel& planned, Frontend& frontend, const PlanOptions& options,
                              CalibrationSamples given, const HoldBack& rule, const CalibrationOptions& calibration,
                              quantise::Options quantising, QuantMode mode, Diagnostics& diagnostics) {
   check_names(planned.plan, quantising.keep_float);
@@ -339,7 +339,7 @@ QuantisedPlan quantise_by_table(PlannedModel& planned, const CalibrationOptions&
 
 }  // namespace
 
-QuantisedPlan quantise_plan(PlannedModel& planned, Frontend& frontend, const ConvertOptions& options,
+QuantisedPlan quantise_plan(PlannedModel& planned, Frontend& frontend, const PlanOptions& options,
                             const CalibrationOptions& calibration, const std::vector<std::string>& class_names,
                             Diagnostics& diagnostics, Stages& stages) {
   check_can_quantise(planned, options);

@@ -34,7 +34,7 @@ struct QuantisedPlan {
 // `class_names` are those of --labels. Changes the plan's models and its interface, as options.quant asks for; auto is
 // nnapi. The segments of a partitioned model take and give floats. Throws ConvertError: kUsage for a model that is
 // quantised already, and as read_calibration() and quantise::quantise() do.
-QuantisedPlan quantise_plan(PlannedModel& planned, Frontend& frontend, const ConvertOptions& options,
+QuantisedPlan quantise_plan(PlannedModel& planned, Frontend& frontend, const PlanOptions& options,
                             const CalibrationOptions& calibration, const std::vector<std::string>& class_names,
                             Diagnostics& diagnostics, Stages& stages);
 

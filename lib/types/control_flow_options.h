@@ -10,7 +10,7 @@
 namespace nnapi_convert {
 
 // NNAPI's IF and WHILE run other NNAPI models, and PyTorch's loader can't make these. Throws ConvertError (kUsage).
-inline void check_control_flow(const ConvertOptions& options) {
+inline void check_control_flow(const PlanOptions& options) {
   constexpr int kLevel = 4;
   if (options.control_flow == ControlFlow::kRefuse) return;
   if (options.runtime != Runtime::kShim) {

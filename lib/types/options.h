@@ -99,40 +99,53 @@ enum class ControlFlow {
   kNnapi,  // they become NNAPI's IF and WHILE
 };
 
-struct ConvertOptions {
+// What a conversion calls as it goes on.
+struct StageCallbacks {
+  std::function<void(const std::string& stage)> on_stage;                          // as each stage begins
+  std::function<void(const std::string& stage, const std::string& text)> on_dump;  // text form after a stage or pass
+};
+
+// What makes the typed graph of a model.
+struct FrontendOptions : StageCallbacks {
   std::vector<InputSpec> inputs;
   std::vector<BoundArgument> bound = {};  // filled by bind_arguments()
   std::optional<PixelInput> pixels = {};
-  std::optional<PictureChoice> pictures = {};  // how the app's pictures become the input, for the file's record
-  LayoutChoice layout;
   QuantMode quant = QuantMode::kAuto;
-  PreferenceCode preference = PreferenceCode::SUSTAINED_SPEED;
-  bool relax_fp16 = false;
-  bool fp16_weights = false;  // store float32 weights as float16
-  bool int8_weights = false;  // store float32 weights as int8 with a scale for each channel, where that is exact enough
-  bool split_outputs = false;  // a result that concatenates parts of unlike ranges becomes one result for each part
-  bool tanh_gelu = false;      // gelu() by the formula of approximate="tanh", at most 4.8e-4 from the exact one
-  bool bundle_inputs = false;
-  std::string emit_cpu;  // path of the CPU counterpart; empty: none
+  Fallback fallback = Fallback::kNone;
+  ControlFlow control_flow = ControlFlow::kRefuse;
+  std::set<std::string> disabled_passes;  // passes of infer and optimise to skip, to find faults
+};
+
+// What makes a plan of it for a target.
+struct PlanOptions : FrontendOptions {
+  LayoutChoice layout;
   int feature_level = 3;
   std::shared_ptr<const nnapi::DeviceProfile> device;  // the target device; null: any device of the feature level
   Runtime runtime = Runtime::kPytorch;
-  Fallback fallback = Fallback::kNone;
-  ControlFlow control_flow = ControlFlow::kRefuse;
   SegmentLimits segments;
-  // With the shim: samples in the file, by which it checks a device before it trusts it; 0: none.
-  static constexpr int kDefaultCheckSamples = 2;
-  int check_samples = 0;
-  bool strip_names = false;                                // leave out names that only the shim's messages show
-  bool embed_shim_source = false;                          // store the shim's sources in the output
-  bool no_torchscript = false;                             // store what the shim reads, and no module for PyTorch
-  bool is_quantised_later = false;                         // by data: a device that takes no floats may get the plan
-  std::set<std::string> disabled_passes;                   // passes of infer and optimise to skip, to find faults
-  std::function<void(const std::string& stage)> on_stage;  // called as each stage begins
-  std::function<void(const std::string& stage, const std::string& text)> on_dump;  // text form after a stage or pass
+  bool relax_fp16 = false;
+  bool tanh_gelu = false;           // gelu() by the formula of approximate="tanh", at most 4.8e-4 from the exact one
+  bool is_quantised_later = false;  // by data: a device that takes no floats may get the plan
 
   // Returns the highest feature level that the conversion may use.
   int target_level() const { return device ? std::min(feature_level, device->feature_level()) : feature_level; }
+};
+
+// What makes the file of it, too. Each stage takes the part that it needs.
+struct ConvertOptions : PlanOptions {
+  std::optional<PictureChoice> pictures = {};  // how the app's pictures become the input, for the file's record
+  PreferenceCode preference = PreferenceCode::SUSTAINED_SPEED;
+  bool fp16_weights = false;  // store float32 weights as float16
+  bool int8_weights = false;  // store float32 weights as int8 with a scale for each channel, where that is exact enough
+  bool split_outputs = false;  // a result that concatenates parts of unlike ranges becomes one result for each part
+  bool bundle_inputs = false;
+  std::string emit_cpu;  // path of the CPU counterpart; empty: none
+  // With the shim: samples in the file, by which it checks a device before it trusts it; 0: none.
+  static constexpr int kDefaultCheckSamples = 2;
+  int check_samples = 0;
+  bool strip_names = false;        // leave out names that only the shim's messages show
+  bool embed_shim_source = false;  // store the shim's sources in the output
+  bool no_torchscript = false;     // store what the shim reads, and no module for PyTorch
 };
 
 }  // namespace nnapi_convert

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tells the caller of a conversion which stage runs, and hands the stage's text form to options.on_dump.
+// Tells the caller of a conversion which stage runs, and hands the stage's text form to on_dump.
 #pragma once
 
 #include <string>
@@ -10,21 +10,21 @@ namespace nnapi_convert {
 
 class Stages {
  public:
-  explicit Stages(const ConvertOptions& options) : options_(options) {}
+  explicit Stages(const StageCallbacks& callbacks) : callbacks_(callbacks) {}
 
   void begin(const char* stage) {
     stage_ = stage;
-    if (options_.on_stage) options_.on_stage(stage);
+    if (callbacks_.on_stage) callbacks_.on_stage(stage);
   }
 
-  // Calls `make_text` only if options.on_dump is set.
+  // Calls `make_text` only if on_dump is set.
   template <typename MakeText>
   void end(MakeText make_text) {
-    if (options_.on_dump) options_.on_dump(stage_, make_text());
+    if (callbacks_.on_dump) callbacks_.on_dump(stage_, make_text());
   }
 
  private:
-  const ConvertOptions& options_;
+  const StageCallbacks& callbacks_;
   std::string stage_;
 };
 

@@ -9,6 +9,7 @@
 #include "lib/converter/frontend/frontend.h"
 #include "lib/converter/plan/planned_model.h"
 #include "lib/serialize/buffer_sample.h"
+#include "lib/serialize/emitted_class.h"
 #include "lib/types/options.h"
 
 namespace nnapi_convert {

@@ -5,6 +5,7 @@
 
 #include "lib/converter/emit/check_samples.h"
 #include "lib/converter/emit/emit_cpu.h"
+#include "lib/converter/emit/emitted_part.h"
 #include "lib/converter/emit/partitioned_module.h"
 #include "lib/converter/emit/program.h"
 #include "lib/converter/emit/recorded_options.h"

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "lib/converter/emit/conversion.h"
+#include "lib/serialize/emitted_class.h"
 
 namespace nnapi_convert {
 

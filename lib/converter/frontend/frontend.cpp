@@ -86,7 +86,7 @@ std::vector<TensorType> output_types(const NormalisedModel& normalised, const Ty
   return result;
 }
 
-Frontend::Frontend(LoadedModel loaded, ConvertOptions options)
+Frontend::Frontend(LoadedModel loaded, FrontendOptions options)
     : loaded_(std::move(loaded)), options_(std::move(options)) {}
 
 const FrozenModule& Frontend::frozen() {
@@ -96,15 +96,12 @@ const FrozenModule& Frontend::frozen() {
 
 TypedModel Frontend::type(const TypeRequest& request, Diagnostics& diagnostics) {
   const bool is_whole = request.run_by == RunBy::kNnapi;
-  ConvertOptions told = options_;
-  if (!is_whole) {  // the stages of the whole graph were reported
-    told.on_stage = nullptr;
-    told.on_dump = nullptr;
-  }
-  Stages stages(told);
-  InferOptions how = infer_options(told);
+  const StageCallbacks none;
+  Stages stages(is_whole ? options_ : none);
+  InferOptions how = infer_options(options_);
   how.kept = request.kept;
-  if (!is_whole) {  // numbers stay numbers where the CPU runs parts of the graph
+  if (!is_whole) {  // the stages of the whole graph were told; numbers stay numbers where the CPU runs parts
+    how.on_pass = {};
     how.keeps_numbers = true;
     how.control_flow = ControlFlow::kRefuse;
   }

@@ -52,7 +52,7 @@ class Frontend {
  public:
   // `loaded` has its arguments bound (bind_arguments()), and `options` are what that returned. Of the options all
   // callbacks are called, once for each stage and pass of the graph that NNAPI runs whole.
-  Frontend(LoadedModel loaded, ConvertOptions options);
+  Frontend(LoadedModel loaded, FrontendOptions options);
 
   const LoadedModel& loaded() const { return loaded_; }
 
@@ -92,7 +92,7 @@ class Frontend {
   TypedModel type(const TypeRequest& request, Diagnostics& diagnostics);
 
   LoadedModel loaded_;
-  ConvertOptions options_;
+  FrontendOptions options_;
   std::optional<FrozenModule> frozen_;
   std::optional<TypedModel> whole_;
   std::exception_ptr whole_error_;  // what whole() throws

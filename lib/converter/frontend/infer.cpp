@@ -191,7 +191,7 @@ StateTypes state_of(const NormalisedModel& model, const TypeMap& input_types, co
 
 }  // namespace
 
-InferOptions infer_options(const ConvertOptions& options) {
+InferOptions infer_options(const FrontendOptions& options) {
   InferOptions result;
   result.control_flow = options.control_flow;
   result.disabled_passes = options.disabled_passes;

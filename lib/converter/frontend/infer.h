@@ -13,7 +13,7 @@
 namespace nnapi_convert {
 
 // Returns the options of inference that the options of the conversion ask for. keeps_numbers is false.
-InferOptions infer_options(const ConvertOptions& options);
+InferOptions infer_options(const FrontendOptions& options);
 
 // Types the graph as it is, and changes nothing. A node that fails only because an earlier one failed is not reported.
 InferredTypes types_of(const NormalisedModel& model, const TypeMap& input_types, const InferOptions& options);

@@ -13,9 +13,6 @@
 #include "lib/nnapi/passes/elementwise.h"
 #include "lib/nnapi/passes/optimise.h"
 #include "lib/nnapi/validate.h"
-#include "lib/serialize/shim_emitter.h"
-#include "lib/serialize/torchscript_emitter.h"
-#include "lib/shim/torch_binding.h"
 
 namespace nnapi_convert {
 namespace {
@@ -82,7 +79,7 @@ void apply_layout_choice(NnapiPart& part, const LayoutChoice& layout, Diagnostic
   }
 }
 
-nnapi::OptimiseOptions optimise_options(const NnapiPart& part, const ConvertOptions& options) {
+nnapi::OptimiseOptions optimise_options(const NnapiPart& part, const PlanOptions& options) {
   nnapi::OptimiseOptions result;
   result.half_precision = part.is_relaxed(options);
   result.nhwc = options.layout.nhwc;
@@ -117,7 +114,7 @@ std::string device_message(const nnapi::DeviceProfile& device, const std::vector
   return fmt::format("device {} doesn't take {}", device.name(), fmt::join(lines, "\n  "));
 }
 
-std::optional<SegmentRefusal> device_refusal(const nnapi::Model& model, const ConvertOptions& options) {
+std::optional<SegmentRefusal> device_refusal(const nnapi::Model& model, const PlanOptions& options) {
   if (!options.device) return std::nullopt;
   const nnapi::IntegerRules rules = nnapi::IntegerRules::of(options.target_level(), options.runtime == Runtime::kShim);
   std::vector<nnapi::DeviceRefusal> refusals =
@@ -132,7 +129,7 @@ std::optional<SegmentRefusal> device_refusal(const nnapi::Model& model, const Co
 }
 
 // The first line of a refusal by NNAPI's rules: the cause, and what to do.
-std::string violated_level(const nnapi::Model& model, const ConvertOptions& options) {
+std::string violated_level(const nnapi::Model& model, const PlanOptions& options) {
   const int feature_level = options.target_level();
   if (feature_level < kLevelOfNchw && !options.layout.nhwc && has_images(model)) {
     return fmt::format("NNAPI has no NCHW at feature level {}: use --nhwc, or level {}", feature_level, kLevelOfNchw);
@@ -148,11 +145,11 @@ std::string violated_level(const nnapi::Model& model, const ConvertOptions& opti
 
 }  // namespace
 
-std::string reason_of(const SegmentRefusal& refusal, const ConvertOptions& options) {
+std::string reason_of(const SegmentRefusal& refusal, const PlanOptions& options) {
   return refusal.device.empty() ? refusal.reason : device_message(*options.device, refusal.device, false);
 }
 
-std::optional<SegmentRefusal> refusal_of(const NnapiPart& part, const ConvertOptions& options) {
+std::optional<SegmentRefusal> refusal_of(const NnapiPart& part, const PlanOptions& options) {
   const int feature_level = options.target_level();
   if (part.model.operations.empty()) {
     SegmentRefusal refusal{
@@ -170,74 +167,14 @@ std::optional<SegmentRefusal> refusal_of(const NnapiPart& part, const ConvertOpt
   return refusal;
 }
 
-namespace {
-
-EmittedPart emit_for_pytorch(NnapiPart& part, const ConvertOptions& options, const EmitRequest& request,
-                             DeferredTensors& late, Stages& stages) {
-  stages.begin("serialize");
-  EmittedPart result;
-  result.serialized = write_buffer(part.model);
-  result.buffer_bytes = 4 * result.serialized.words.size();
-  for (const nnapi::Constant& constant : result.serialized.buffers) result.weight_bytes += constant.byte_count();
-  stages.end([&] { return to_text(result.serialized); });
-
-  stages.begin("emit");
-  const ModuleRequest module{part.model,         result.serialized,        part.interface,
-                             options.preference, part.is_relaxed(options), request.bundled_inputs,
-                             request.place,      request.shares_weights};
-  result.module = build_module(module, late);
-  stages.end([&] { return source_of(module); });
-  return result;
-}
-
-ShimBufferRequest shim_request(const NnapiPart& part, const ConvertOptions& options,
-                               const std::vector<BufferSample>& samples) {
-  ShimBufferRequest request{part.model};
-  for (const InterfaceInput& input : part.interface.inputs) {
-    request.arguments.push_back(input.type.dims);
-    request.names.push_back(input.name);
-  }
-  request.feature_level = nnapi::required_feature_level(part.model);
-  request.preference = options.preference;
-  request.relax_fp16 = part.is_relaxed(options);
-  request.keeps_names = !options.strip_names;
-  request.samples = samples;
-  return request;
-}
-
-EmittedPart emit_for_shim(NnapiPart& part, const ConvertOptions& options, const EmitRequest& request,
-                          DeferredTensors& late, Stages& stages) {
-  stages.begin("serialize");
-  EmittedPart result;
-  result.shim = std::make_shared<ShimBuffer>(write_shim_buffer(shim_request(part, options, request.samples)));
-  result.buffer_bytes = 4 * result.shim->words.size();
-  result.weight_bytes = result.shim->weight_bytes;
-  stages.end([&] { return to_text(*result.shim); });
-
-  stages.begin("emit");
-  const ShimModuleRequest module{part.model,  part.interface,         nnapi_shim::make_compilation,
-                                 request.cpu, request.bundled_inputs, request.place};
-  result.module = build_shim_module(module, result.shim, late);
-  stages.end([&] { return source_of(module); });
-  return result;
-}
-
-}  // namespace
-
-Target target_of(const ConvertOptions& options) {
+Target target_of(const PlanOptions& options) {
   const bool is_shim = options.runtime == Runtime::kShim;
   return {options.target_level(), is_shim, is_shim, options.tanh_gelu, options.device.get()};
 }
 
-void optimise_part(NnapiPart& part, const ConvertOptions& options, Diagnostics& diagnostics) {
-  apply_layout_choice(part, options.layout, diagnostics);
+void optimise_part(NnapiPart& part, const PlanOptions& options, const LayoutChoice& layout, Diagnostics& diagnostics) {
+  apply_layout_choice(part, layout, diagnostics);
   nnapi::optimise(part.model, optimise_options(part, options));
-}
-
-EmittedPart emit_part(NnapiPart& part, const ConvertOptions& options, const EmitRequest& request, DeferredTensors& late,
-                      Stages& stages) {
-  return options.runtime == Runtime::kShim ? emit_for_shim(part, options, request, late, stages)
-                                           : emit_for_pytorch(part, options, request, late, stages);
 }
 
 }  // namespace nnapi_convert

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One NNAPI model with its interface, of a whole network or a segment, and the stages after lowering: optimise,
-// validate and emit.
+// One NNAPI model with its interface, of a whole network or a segment, and the stages after lowering: optimise and
+// validate.
 #pragma once
 
-#include <torch/csrc/jit/api/module.h>
-
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -13,14 +10,8 @@
 
 #include "lib/base/diagnostics.h"
 #include "lib/ops/target.h"
-#include "lib/serialize/buffer_sample.h"
-#include "lib/serialize/buffer_writer.h"
-#include "lib/serialize/deferred_tensors.h"
-#include "lib/serialize/emitted_class.h"
 #include "lib/serialize/module_interface.h"
-#include "lib/serialize/shim_buffer_writer.h"
 #include "lib/types/options.h"
-#include "lib/types/stages.h"
 
 namespace nnapi_convert {
 
@@ -29,14 +20,15 @@ struct NnapiPart {
   ModuleInterface interface;
   bool keeps_float32 = false;  // whatever --relax-fp16 allows
 
-  bool is_relaxed(const ConvertOptions& options) const { return options.relax_fp16 && !keeps_float32; }
+  bool is_relaxed(const PlanOptions& options) const { return options.relax_fp16 && !keeps_float32; }
 };
 
 // Returns the features that rules may use.
-Target target_of(const ConvertOptions& options);
+Target target_of(const PlanOptions& options);
 
 // Chooses layouts and runs the passes. Throws ConvertError (kUsage) for a layout of an input that doesn't exist.
-void optimise_part(NnapiPart& part, const ConvertOptions& options, Diagnostics& diagnostics);
+void optimise_part(NnapiPart& part, const PlanOptions& options, const LayoutChoice& layout, Diagnostics& diagnostics);
+
 // The reason why a part of a graph, or the whole graph, can't be one NNAPI model.
 struct SegmentRefusal {
   std::string reason;                             // one message for the user
@@ -55,28 +47,8 @@ struct Offer {
 
 // Refuses a model without operations, a model that is not valid at the feature level, and a model that the device of
 // the options doesn't take. Returns nothing for other models.
-std::optional<SegmentRefusal> refusal_of(const NnapiPart& part, const ConvertOptions& options);
+std::optional<SegmentRefusal> refusal_of(const NnapiPart& part, const PlanOptions& options);
 // Returns the refusal's reason without source lines, for reports that show the line of each node.
-std::string reason_of(const SegmentRefusal& refusal, const ConvertOptions& options);
-
-struct EmittedPart {
-  torch::jit::Module module;
-  SerializedModel serialized;             // filled for PyTorch's runtime only
-  std::shared_ptr<ShimBuffer> shim = {};  // the same for the shim
-  size_t buffer_bytes = 0;
-  uint64_t weight_bytes = 0;
-};
-
-struct EmitRequest {
-  const BundledInputs& bundled_inputs;
-  std::optional<torch::jit::Module> cpu = {};  // the shim runs this module on devices without NNAPI
-  ClassPlace place = {};
-  std::vector<BufferSample> samples = {};  // the shim checks a device by them
-  bool shares_weights = false;             // with other parts of the file
-};
-
-// Writes the buffer and makes the module, for the runtime that the options name. Its large weights are added to `late`.
-EmittedPart emit_part(NnapiPart& part, const ConvertOptions& options, const EmitRequest& request, DeferredTensors& late,
-                      Stages& stages);
+std::string reason_of(const SegmentRefusal& refusal, const PlanOptions& options);
 
 }  // namespace nnapi_convert

@@ -18,7 +18,7 @@ using torch::jit::Node;
 
 class Partitioner {
  public:
-  Partitioner(const NormalisedModel& model, const InferredTypes& inferred, const ConvertOptions& options,
+  Partitioner(const NormalisedModel& model, const InferredTypes& inferred, const PlanOptions& options,
               const Float32Values& float32, const NodesKeptForOrder& kept, Diagnostics& diagnostics)
       : inferred_(inferred), options_(options), float32_(float32), diagnostics_(diagnostics) {
     add_block(model.graph->block(), partition_graph(model, inferred, options, kept));
@@ -288,7 +288,7 @@ class Partitioner {
   }
 
   const InferredTypes& inferred_;
-  const ConvertOptions& options_;
+  const PlanOptions& options_;
   const Float32Values& float32_;
   Diagnostics& diagnostics_;
   std::vector<BlockItems> blocks_;  // the graph's own block first, outer blocks before inner ones
@@ -345,9 +345,9 @@ std::string to_text(const Plan& plan) {
   return text;
 }
 
-Plan partition(const NormalisedModel& model, const InferredTypes& inferred, const ConvertOptions& options,
+Plan partition(const NormalisedModel& model, const InferredTypes& inferred, const PlanOptions& options,
                const Float32Values& float32, const NodesKeptForOrder& kept, Diagnostics& diagnostics) {
-  ConvertOptions quiet = options;  // without dumps of the many trial segments
+  PlanOptions quiet = options;  // without dumps of the many trial segments
   quiet.on_dump = nullptr;
   return Partitioner(model, inferred, quiet, float32, kept, diagnostics).run();
 }

@@ -72,7 +72,7 @@ using Float32Values = std::set<std::string>;
 
 // Makes the plan, which refers to the model's nodes. Sizes of the model's inputs have to be fixed. The plan may have no
 // segments. The nodes of `kept` stay on the CPU.
-Plan partition(const NormalisedModel& model, const InferredTypes& inferred, const ConvertOptions& options,
+Plan partition(const NormalisedModel& model, const InferredTypes& inferred, const PlanOptions& options,
                const Float32Values& float32, const NodesKeptForOrder& kept, Diagnostics& diagnostics);
 
 }  // namespace nnapi_convert

@@ -404,7 +404,7 @@ class Items {
 
   torch::jit::Block& block_;
   const InferredTypes& inferred_;
-  const ConvertOptions& options_;
+  const PlanOptions& options_;
   const torch::jit::Module& module_;
   const NodesKeptForOrder& kept_;
   const torch::jit::AliasDb* aliases_;
@@ -415,8 +415,8 @@ class Items {
 
 }  // namespace
 
-PartitionGraph partition_graph(const NormalisedModel& model, const InferredTypes& inferred,
-                               const ConvertOptions& options, const NodesKeptForOrder& kept) {
+PartitionGraph partition_graph(const NormalisedModel& model, const InferredTypes& inferred, const PlanOptions& options,
+                               const NodesKeptForOrder& kept) {
   PartitionGraph graph{inferred, options, model.frozen, kept, nullptr};
   bool changes = false;
   for (Node* node : model.graph->nodes()) changes = changes || changes_in_place(*node);

@@ -36,13 +36,13 @@ struct PartitionItem {
 // The data about the whole graph that partition_items() needs.
 struct PartitionGraph {
   const InferredTypes& inferred;
-  const ConvertOptions& options;
+  const PlanOptions& options;
   const torch::jit::Module& module;  // its attributes are those that the graph reads and sets
   const NodesKeptForOrder& kept;
   std::unique_ptr<torch::jit::AliasDb> aliases;  // null: the graph changes no value in place
 };
-PartitionGraph partition_graph(const NormalisedModel& model, const InferredTypes& inferred,
-                               const ConvertOptions& options, const NodesKeptForOrder& kept);
+PartitionGraph partition_graph(const NormalisedModel& model, const InferredTypes& inferred, const PlanOptions& options,
+                               const NodesKeptForOrder& kept);
 
 // Returns the items of one block, in the order of its nodes. Constants and glue are in no item; a branch or loop is one
 // item.

@@ -225,11 +225,10 @@ QuantBoundaries plain_boundaries(const Segment& segment) {
   return boundaries;
 }
 
-// Returns the options without the input numbers of --nhwc, as these refer to inputs of the whole model.
-ConvertOptions options_for_segment(const ConvertOptions& options) {
-  ConvertOptions result = options;
-  result.layout.nhwc_inputs.clear();
-  return result;
+// Returns the choice without the input numbers of --nhwc, as these refer to inputs of the whole model.
+LayoutChoice layout_of_segments(LayoutChoice layout) {
+  layout.nhwc_inputs.clear();
+  return layout;
 }
 
 }  // namespace
@@ -238,7 +237,7 @@ Segment extract_segment(const std::vector<Node*>& nodes, const TypeMap& types, c
   return Extraction(nodes, types, rows).run();
 }
 
-Offer lower_segment(Segment& segment, const ConvertOptions& options, Diagnostics& diagnostics) {
+Offer lower_segment(Segment& segment, const PlanOptions& options, Diagnostics& diagnostics) {
   InferredTypes inferred = infer(segment.model, segment.input_types, infer_options(options));
   if (!inferred.refusals.empty()) return refused(std::move(inferred.refusals));
   LoweredModel lowered = lower(segment.model, segment.input_types, inferred.types, target_of(options), diagnostics);
@@ -254,7 +253,7 @@ Offer lower_segment(Segment& segment, const ConvertOptions& options, Diagnostics
     // What stands for an operator of the model has values that the model's graph has not.
     operand.name = name == segment.names.end() ? "" : name->second;
   }
-  optimise_part(part, options_for_segment(options), diagnostics);
+  optimise_part(part, options, layout_of_segments(options.layout), diagnostics);
   return {std::move(part), std::nullopt};
 }
 

@@ -52,6 +52,6 @@ Segment extract_segment(const std::vector<torch::jit::Node*>& nodes, const TypeM
 
 // Infers, lowers and optimises the segment. The caller still has to check the model with refusal_of(). Throws
 // ConvertError if anything but a rule refuses the segment.
-Offer lower_segment(Segment& segment, const ConvertOptions& options, Diagnostics& diagnostics);
+Offer lower_segment(Segment& segment, const PlanOptions& options, Diagnostics& diagnostics);
 
 }  // namespace nnapi_convert

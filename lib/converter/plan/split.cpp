@@ -157,7 +157,7 @@ void warn_of_saturated(const Plan& plan, const TypeMap& types, Diagnostics& diag
   }
 }
 
-PlannedModel split(Frontend& frontend, const ConvertOptions& options, const SegmentRefusal& refusal,
+PlannedModel split(Frontend& frontend, const PlanOptions& options, const SegmentRefusal& refusal,
                    const Float32Values& float32, bool recognises, const Composites& kept, Diagnostics& diagnostics) {
   const std::shared_ptr<DividedModel> divided = frontend.divided(recognises, kept, diagnostics);
   const TypedModel& typed = divided->typed;
@@ -222,7 +222,7 @@ bool loses_nothing(const Plan& plan, const Plan& other) {
 
 }  // namespace
 
-PlannedModel split(Frontend& frontend, const ConvertOptions& options, const SegmentRefusal& refusal,
+PlannedModel split(Frontend& frontend, const PlanOptions& options, const SegmentRefusal& refusal,
                    Diagnostics& diagnostics, Stages& stages, const Float32Values& float32) {
   stages.begin("partition");
   const Diagnostics before = diagnostics;

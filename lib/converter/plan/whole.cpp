@@ -38,7 +38,7 @@ SegmentRefusal refusal_of_nodes(std::vector<Refusal> nodes) {
 }
 
 // Returns the nodes that infer refused and those that lower would refuse, so that the user sees all at once.
-std::vector<Refusal> all_refusals(const TypedModel& typed, const ConvertOptions& options) {
+std::vector<Refusal> all_refusals(const TypedModel& typed, const PlanOptions& options) {
   std::vector<Refusal> refusals = typed.inferred.refusals;
   const auto& inputs = typed.original_inputs;
   const bool are_taken =
@@ -51,7 +51,7 @@ std::vector<Refusal> all_refusals(const TypedModel& typed, const ConvertOptions&
 }
 
 // Lowers the whole graph. Sets the quantisation of `planned`, and its graph if a model is refused that is not split.
-Offer lower_whole(Frontend& frontend, const ConvertOptions& options, PlannedModel& planned, Diagnostics& diagnostics,
+Offer lower_whole(Frontend& frontend, const PlanOptions& options, PlannedModel& planned, Diagnostics& diagnostics,
                   Stages& stages) {
   const TypedModel& typed = frontend.whole(diagnostics);
   const auto refused = [&](std::vector<Refusal> refusals) {
@@ -88,12 +88,12 @@ PlannedSegment planned_segment(NnapiPart part) {
   return planned;
 }
 
-PlannedModel plan_of_one(Frontend& frontend, const ConvertOptions& options, Diagnostics& diagnostics, Stages& stages) {
+PlannedModel plan_of_one(Frontend& frontend, const PlanOptions& options, Diagnostics& diagnostics, Stages& stages) {
   PlannedModel planned;
   Offer offer = lower_whole(frontend, options, planned, diagnostics, stages);
   if (!offer.refusal) {
     stages.begin("optimise");
-    optimise_part(offer.part, options, diagnostics);
+    optimise_part(offer.part, options, options.layout, diagnostics);
     stages.end([&] { return nnapi::to_text(offer.part.model); });
     offer.refusal = refusal_of(offer.part, options);
     if (offer.refusal) planned.graph = graph_of(offer.part.model, offer.part.interface);
@@ -111,7 +111,7 @@ PlannedModel plan_of_one(Frontend& frontend, const ConvertOptions& options, Diag
 
 }  // namespace
 
-PlannedModel offer_whole(Frontend& frontend, const ConvertOptions& options, Diagnostics& diagnostics, Stages& stages) {
+PlannedModel offer_whole(Frontend& frontend, const PlanOptions& options, Diagnostics& diagnostics, Stages& stages) {
   try {
     return plan_of_one(frontend, options, diagnostics, stages);
   } catch (const OriginalFails&) {

@@ -10,6 +10,6 @@ namespace nnapi_convert {
 
 // Returns a plan of one segment, or a plan with only a refusal. Throws ConvertError if splitting can't help either:
 // OriginalFails, and kUsage.
-PlannedModel offer_whole(Frontend& frontend, const ConvertOptions& options, Diagnostics& diagnostics, Stages& stages);
+PlannedModel offer_whole(Frontend& frontend, const PlanOptions& options, Diagnostics& diagnostics, Stages& stages);
 
 }  // namespace nnapi_convert
