@@ -184,7 +184,7 @@ ProgramOutcome check_program(OpCase& op_case) {
   }
   try {
     torch::jit::Module module = make_case_module(op_case);
-    const ProgramResult made = make_program({module, {"forward"}});
+    const ProgramResult made = make_program({module});
     for (const Refusal& refusal : made.refusals) outcome.missing += refusal.message() + "\n";
     if (!made.program) return outcome;
     ProgramCase one(op_case, module, *made.program);

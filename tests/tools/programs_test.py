@@ -5,7 +5,6 @@ import json
 import pathlib
 import re
 import subprocess
-import sys
 import sysconfig
 import unittest
 import zipfile
@@ -16,12 +15,12 @@ import torch
 import torchvision
 from torch import nn
 
-from cli import HOST, LIBRARIES, ROOT, CliTest, environment, run
+from cli import LIBRARIES, ROOT, environment, run
 from mobile_models import seeded
+from shim_process import ShimProcessTest
 from stock_torch import images
 
 TORCHVISION = pathlib.Path(torchvision.__file__).with_name(f"_C{sysconfig.get_config_var('EXT_SUFFIX')}")
-SHIM = LIBRARIES / "libnnapi_shim.so"
 OP_CASES = LIBRARIES.parent / "bin" / "op_cases"
 
 
@@ -173,35 +172,9 @@ class VoiceDetector(nn.Module):
         return torch.sigmoid(self.out(torch.relu(rows[-1])) * 8)
 
 
-class Programs(CliTest):
-    def script(self, make):
-        path = self.folder / "model.pt"
-        torch.jit.save(torch.jit.script(seeded(make)), str(path))
-        return path
-
+class Programs(ShimProcessTest):
     def words(self, model):
         return self.convert(model, "--input", "words=12:int64", "--runtime", "shim", "--min-segment-macs", "0")
-
-    def shim(self, path, calls: List[dict], methods: Tuple[str, ...] = (),
-             library=HOST) -> subprocess.CompletedProcess:
-        """Runs calls in a process without PyTorch. `library` is the folder of the phone's NNAPI."""
-        arrays = {f"{i}/{name}": value.numpy() for i, call in enumerate(calls) for name, value in call.items()}
-        numpy.savez(self.folder / "calls.npz", **arrays)
-        command = [sys.executable, ROOT / "scripts/shim_call.py", SHIM, path, self.folder / "calls.npz",
-                   self.folder / "results.npz", *methods]
-        return subprocess.run(list(map(str, command)), env=environment({"LD_LIBRARY_PATH": str(library)}), text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
-
-    def results(self, path, calls: List[dict], methods: Tuple[str, ...] = (), library=HOST) -> Dict[str, numpy.ndarray]:
-        done = self.shim(path, calls, methods, library)
-        self.assertEqual(0, done.returncode, done.stderr)
-        return dict(numpy.load(self.folder / "results.npz"))
-
-    def assert_same(self, expected: torch.Tensor, found: numpy.ndarray):
-        expected = expected.detach().numpy()
-        self.assertEqual((expected.shape, expected.dtype), (found.shape, found.dtype))
-        self.assertGreater(expected.size, 0)
-        numpy.testing.assert_allclose(found, expected, rtol=0, atol=1e-4 * (expected.max() - expected.min() or 1))
 
     def test_results_of_sizes_that_depend_on_values(self):
         model = self.script(Words)

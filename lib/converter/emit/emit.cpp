@@ -94,31 +94,6 @@ std::vector<torch::jit::Module> emit_segments(Emitted& emitted, PlannedModel& pl
   return modules;
 }
 
-// Makes the program of a host module, or warns of what keeps it from running without PyTorch. Segments that are wired
-// run without a program, too.
-std::shared_ptr<const Program> program_of(const torch::jit::Module& host, const std::vector<KeptMethod>& kept,
-                                          const std::vector<SegmentOnCpu>& on_cpu, bool are_wired,
-                                          Diagnostics& diagnostics) {
-  std::vector<std::string> methods{"forward"};
-  for (const KeptMethod& method : kept) methods.push_back(method.schema.name());
-  ProgramResult result = make_program({host, methods, on_cpu});
-  warn_of_only_nnapi(result, diagnostics);
-  for (const Refusal& refusal : result.refusals) {
-    if (are_wired) break;
-    diagnostics.warn({"the file needs PyTorch on the phone: programs of the shim can't say a step of the CPU",
-                      refusal.where, refusal.op, refusal.found, 0});
-  }
-  for (const LeftOutMethod& method : result.left_out) {
-    diagnostics.warn({"without PyTorch, the file lacks a method: programs of the shim can't say it",
-                      method.reason.where, method.reason.op, method.name + "(): " + method.reason.found, 0});
-  }
-  for (const Refusal& raised : result.raised) {
-    diagnostics.warn({"without PyTorch, a branch of the file raises an error: programs of the shim can't say it",
-                      raised.where, raised.op, raised.found, 0});
-  }
-  return result.program ? std::make_shared<const Program>(std::move(*result.program)) : nullptr;
-}
-
 void emit_split(Emitted& emitted, PlannedModel& planned, Frontend& frontend, const ConvertOptions& options,
                 const BundledInputs& samples, Diagnostics& diagnostics, Stages& stages) {
   const MethodPlace* place = emitted.place;
@@ -138,7 +113,10 @@ void emit_split(Emitted& emitted, PlannedModel& planned, Frontend& frontend, con
   emitted.module = build_partitioned_module({planned.model, planned.plan, modules, planned.interface, samples, unit,
                                              state, methods, place == nullptr ? HostPlace() : place->host});
   if (!is_for_shim) return;
-  emitted.program = program_of(emitted.module, methods, on_cpu, emitted.wiring.has_value(), diagnostics);
+  ProgramRequest request{emitted.module};
+  for (const KeptMethod& method : methods) request.kept.push_back(method.schema.name());
+  request.on_cpu = std::move(on_cpu);
+  emitted.program = program_of(request, emitted.wiring.has_value(), diagnostics);
 }
 
 std::vector<std::string> names_of_values(const std::vector<torch::jit::Node*>& nodes) {

@@ -5,15 +5,19 @@
 #include <torch/csrc/jit/api/compilation_unit.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "lib/converter/emit/emit.h"
 #include "lib/converter/emit/kept_methods.h"
 #include "lib/converter/emit/partitioned_module.h"
+#include "lib/converter/emit/program.h"
+#include "lib/converter/emit/program_module.h"
 #include "lib/converter/emit/shim_files.h"
 #include "lib/converter/load/archive_writer.h"
 #include "lib/converter/load/converted_file.h"
 #include "lib/serialize/metadata.h"
+#include "lib/serialize/shim_index.h"
 
 namespace nnapi_convert {
 namespace {
@@ -71,12 +75,53 @@ void add_method(const torch::jit::Module& module, const std::string& name, const
   module.type()->addMethod(method);
 }
 
-MethodChoice others_of(const std::vector<PlannedMethod>& methods) {
+MethodChoice others_of(const std::vector<PlannedMethod>& methods, bool keeps_all) {
   MethodChoice choice;
   choice.converted.clear();
   for (const PlannedMethod& method : methods) choice.converted.push_back(method.name);
-  choice.keeps_all = true;
+  choice.keeps_all = keeps_all;
   return choice;
+}
+
+// Of the methods and of those that work with the state alone; others may have weights, which stay TorchScript's.
+// Nothing, with a warning, where a method takes what programs lack.
+std::optional<ProgramRequest> program_request(const std::vector<PlannedMethod>& methods,
+                                              const torch::jit::Module& original, std::vector<StateAttribute> state,
+                                              Diagnostics& diagnostics) {
+  ProgramRequest request;
+  request.methods.clear();
+  for (const PlannedMethod& method : methods) {
+    const PlannedModel& planned = method.planned;
+    std::optional<std::vector<Quantization>> outputs{std::in_place};
+    if (planned.plan.is_whole()) {
+      const NnapiPart& part = planned.plan.segments[0].part;
+      outputs = outputs_of_whole(part.model, part.interface);
+    }
+    if (!outputs) {
+      diagnostics.warn(
+          fmt::format("the file needs PyTorch on the phone: method {} takes quantised tensors, which "
+                      "programs of the shim lack",
+                      method.name));
+      return std::nullopt;
+    }
+    request.methods.push_back({method.name, std::move(*outputs)});
+  }
+  Diagnostics told;  // for all that are kept
+  for (const KeptMethod& method : kept_methods(original, others_of(methods, false), state, told)) {
+    request.kept.push_back(method.schema.name());
+  }
+  return request;
+}
+
+// Lets the state of the file's module begin with the compilations, as the archive's index has it.
+void register_segments(MethodsConversion& conversion) {
+  size_t number = 0;
+  for (const MethodConversion& method : conversion.methods) {
+    for (const torch::jit::Module& segment : segments_of(method.conversion.module)) {
+      conversion.module.register_module(fmt::format("nnapi_segment_{}", number++), segment);
+    }
+  }
+  conversion.segments = number;
 }
 
 }  // namespace
@@ -88,27 +133,37 @@ MethodsConversion emit_methods(std::vector<PlannedMethod> methods, const torch::
   place.unit = std::make_shared<torch::jit::CompilationUnit>();
   place.late = result.late;
   place.state = state_of(methods, original);
-  const std::vector<KeptMethod> kept = kept_methods(original, others_of(methods), place.state, diagnostics);
+  const bool is_for_shim = !methods.empty() && methods[0].options.runtime == Runtime::kShim;
+  std::optional<ProgramRequest> program;
+  if (is_for_shim) program = program_request(methods, original, place.state, diagnostics);
+  const std::vector<KeptMethod> kept = kept_methods(original, others_of(methods, true), place.state, diagnostics);
   place.host.classes = std::make_shared<ClassCopies>(place.unit);
   if (!place.state.empty()) {
     place.host.state = empty_module(kStateClass, place.unit);
     add_state(*place.host.state, place.state, *place.host.classes);
   }
-  result.module = empty_module(kWrapperClass, place.unit);
-  if (place.host.state) result.module.register_module(kStateHolder, *place.host.state);
   for (PlannedMethod& method : methods) {
     place.host.suffix = "_" + method.name;
     Conversion conversion =
         emit_method(method.planned, method.frontend, method.options, place, method.diagnostics, stages);
     conversion.stored_weights = std::move(method.stored_weights);
-    result.module.register_module(method_attribute(method.name), conversion.module);
-    add_method(result.module, method.name, conversion.module);
     result.methods.push_back(
         {method.name, std::move(conversion), std::move(method.options.inputs), std::move(method.diagnostics)});
+  }
+  result.module = empty_module(kWrapperClass, place.unit);
+  if (program) register_segments(result);
+  if (place.host.state) result.module.register_module(kStateHolder, *place.host.state);
+  for (const MethodConversion& method : result.methods) {
+    result.module.register_module(method_attribute(method.name), method.conversion.module);
+    add_method(result.module, method.name, method.conversion.module);
   }
   for (const KeptMethod& method : kept) {
     add_method(result.module, method, place.state);
     use_copies(*method.graph, *place.host.classes);
+  }
+  if (program) {
+    program->module = result.module;
+    result.program = program_of(*program, false, diagnostics);
   }
   result.late->forget_shared();
   return result;
@@ -124,6 +179,11 @@ void write_and_release(MethodsConversion& conversion, const std::string& path) {
     if (method.conversion.embeds_shim_source) extras.shim_source = shim_files();
   }
   extras.metadata = to_json(metadata);
+  if (conversion.program != nullptr) {
+    extras.shim_parts = conversion.segments;
+    extras.shim_index = shim_index_of_program(conversion.segments);
+    extras.program = conversion.program;
+  }
   extras.attached = conversion.attached;
   write_and_release_module(conversion.module, *conversion.late, path, extras);
 }

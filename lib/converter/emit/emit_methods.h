@@ -36,7 +36,9 @@ struct MethodsConversion {
   torch::jit::Module module;
   std::shared_ptr<DeferredTensors> late = std::make_shared<DeferredTensors>();  // weights of `module`
   std::vector<MethodConversion> methods;
-  std::vector<FolderFile> attached = {};  // as Conversion::attached
+  size_t segments = 0;                          // with a program: `module` begins with so many
+  std::shared_ptr<const Program> program = {};  // of all methods, for the shim without PyTorch
+  std::vector<FolderFile> attached = {};        // as Conversion::attached
 };
 
 // Makes the module. `original`'s other methods stay as they are.

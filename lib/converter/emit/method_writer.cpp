@@ -28,8 +28,9 @@ using torch::jit::Value;
 
 // What a value of the graph is in the program.
 struct Place {
-  enum class Kind { kOperand, kSelf, kSegment, kCall } kind = Kind::kOperand;
-  uint32_t number = 0;  // of the operand or the segment
+  enum class Kind { kOperand, kModule, kCall } kind = Kind::kOperand;
+  uint32_t number = 0;  // of the operand, or of the segment that is called
+  std::optional<torch::jit::Module> module = {};
 };
 
 class MethodWriter {
@@ -50,7 +51,7 @@ class MethodWriter {
     ProgramMethod result;
     result.name = method_ = method.name();
     const std::vector<c10::Argument>& arguments = method.function().getSchema().arguments();
-    places_[graph->inputs()[0]] = {Place::Kind::kSelf, 0};
+    places_[graph->inputs()[0]] = {Place::Kind::kModule, 0, method.owner()};
     for (size_t i = 1; i < graph->inputs().size(); ++i) result.arguments.push_back(argument_of(arguments[i]));
     write(*graph, 1, result);
     return result;
@@ -274,24 +275,21 @@ class MethodWriter {
   void write_get(const Node& node) {
     const Place* of = place_of(node.input());
     const std::string& name = node.s(c10::attr::name);
-    if (of != nullptr && of->kind == Place::Kind::kSelf) {
-      if (const auto segment = parts_.segment(name)) {
-        places_[node.output()] = {Place::Kind::kSegment, *segment};
-        return;
+    if (of != nullptr && of->kind == Place::Kind::kModule) {
+      const torch::jit::Module module = *of->module;
+      const c10::IValue value = module.attr(name);
+      const std::optional<uint32_t> segment = parts_.segment(module);
+      if (value.isModule()) {
+        places_[node.output()] = {Place::Kind::kModule, 0, value.toModule()};
+      } else if (segment && name == kCompilationAttribute) {
+        places_[node.output()] = {Place::Kind::kCall, *segment};
+      } else {
+        const uint32_t state = state_object(node);
+        begin(Opcode::kGetField, node);
+        code_.insert(code_.end(), {state, parts_.field(module, name)});
+        code_.push_back(make_register(node.output()));
+        drop({state});
       }
-      if (name == kCompilationAttribute && parts_.segment("")) {
-        places_[node.output()] = {Place::Kind::kCall, *parts_.segment("")};
-        return;
-      }
-      const uint32_t state = state_object(node);
-      begin(Opcode::kGetField, node);
-      code_.insert(code_.end(), {state, parts_.field(name)});
-      code_.push_back(make_register(node.output()));
-      return drop({state});
-    }
-    if (of != nullptr && of->kind == Place::Kind::kSegment) {
-      if (name != kCompilationAttribute) throw std::invalid_argument("attribute " + name + " of a segment");
-      places_[node.output()] = {Place::Kind::kCall, of->number};
       return;
     }
     begin(Opcode::kGetField, node);
@@ -302,11 +300,11 @@ class MethodWriter {
 
   void write_set(const Node& node) {
     const Place* of = place_of(node.input(0));
-    const bool is_state = of != nullptr && of->kind == Place::Kind::kSelf;
+    const bool is_state = of != nullptr && of->kind == Place::Kind::kModule;
     const uint32_t object = is_state ? state_object(node) : operand(node.input(0));
     begin(Opcode::kSetField, node);
     code_.push_back(object);
-    code_.push_back(is_state ? parts_.field(node.s(c10::attr::name)) : slot_of(node));
+    code_.push_back(is_state ? parts_.field(*of->module, node.s(c10::attr::name)) : slot_of(node));
     code_.push_back(operand(node.input(1)));
     if (is_state) drop({object});
   }

@@ -19,18 +19,23 @@ ProgramResult make_program(const ProgramRequest& request) {
   ProgramWriter writer;
   ModuleParts parts(request.module);
   std::vector<SegmentCall> segments(parts.segment_count());
-  for (const std::string& name : request.methods) {
+  // Adds the method to the program, or returns what no program can say of it.
+  const auto add = [&](const std::string& name, const std::vector<Quantization>& outputs) {
     std::vector<Refusal> refusals, raised;
     const ProgramPlace place{writer, parts, segments, refusals, raised};
-    ProgramMethod method = write_method(place, request.module.get_method(name), request.outputs);
-    if (refusals.empty()) {
-      writer.add(std::move(method));
-      result.raised.insert(result.raised.end(), raised.begin(), raised.end());
-    } else if (name == "forward") {
-      result.refusals = std::move(refusals);
-    } else {
-      result.left_out.push_back({name, std::move(refusals[0])});
-    }
+    ProgramMethod method = write_method(place, request.module.get_method(name), outputs);
+    if (!refusals.empty()) return refusals;
+    writer.add(std::move(method));
+    result.raised.insert(result.raised.end(), raised.begin(), raised.end());
+    return refusals;
+  };
+  for (const ProgramRequest::Method& method : request.methods) {
+    const std::vector<Refusal> refusals = add(method.name, method.outputs);
+    result.refusals.insert(result.refusals.end(), refusals.begin(), refusals.end());
+  }
+  for (const std::string& name : request.kept) {
+    const std::vector<Refusal> refusals = add(name, {});
+    if (!refusals.empty()) result.left_out.push_back({name, refusals[0]});
   }
   const bool may_run_on_cpu = result.refusals.empty() && request.on_cpu.size() == segments.size();
   for (size_t i = 0; i < segments.size() && may_run_on_cpu; ++i) {
@@ -73,22 +78,46 @@ void warn_of_only_nnapi(const ProgramResult& result, Diagnostics& diagnostics) {
   }
 }
 
-std::shared_ptr<const Program> program_of_whole(const torch::jit::Module& module, const nnapi::Model& model,
-                                                const ModuleInterface& interface,
-                                                const std::vector<SegmentOnCpu>& on_cpu, Diagnostics& diagnostics) {
+std::shared_ptr<const Program> program_of(const ProgramRequest& request, bool are_wired, Diagnostics& diagnostics) {
+  ProgramResult result = make_program(request);
+  warn_of_only_nnapi(result, diagnostics);
+  for (const Refusal& refusal : result.refusals) {
+    if (are_wired) break;
+    diagnostics.warn({"the file needs PyTorch on the phone: programs of the shim can't say a step of the CPU",
+                      refusal.where, refusal.op, refusal.found, 0});
+  }
+  for (const LeftOutMethod& method : result.left_out) {
+    diagnostics.warn({"without PyTorch, the file lacks a method: programs of the shim can't say it",
+                      method.reason.where, method.reason.op, method.name + "(): " + method.reason.found, 0});
+  }
+  for (const Refusal& raised : result.raised) {
+    diagnostics.warn({"without PyTorch, a branch of the file raises an error: programs of the shim can't say it",
+                      raised.where, raised.op, raised.found, 0});
+  }
+  return result.program ? std::make_shared<const Program>(std::move(*result.program)) : nullptr;
+}
+
+std::optional<std::vector<Quantization>> outputs_of_whole(const nnapi::Model& model, const ModuleInterface& interface) {
   const auto& inputs = interface.inputs;
   const auto is_quantised = [](const InterfaceInput& input) { return input.type.is_quantized(); };
-  if (std::any_of(inputs.begin(), inputs.end(), is_quantised)) return nullptr;
+  if (std::any_of(inputs.begin(), inputs.end(), is_quantised)) return std::nullopt;
   std::vector<Quantization> outputs(model.outputs.size());
   for (const InterfaceOutput& output : interface.outputs) {
     if (output.source == InterfaceOutput::Source::kNnapi) outputs.at(output.index) = output.quantization;
   }
+  return outputs;
+}
+
+std::shared_ptr<const Program> program_of_whole(const torch::jit::Module& module, const nnapi::Model& model,
+                                                const ModuleInterface& interface,
+                                                const std::vector<SegmentOnCpu>& on_cpu, Diagnostics& diagnostics) {
+  auto outputs = outputs_of_whole(model, interface);
+  if (!outputs) return nullptr;
   const bool has_cpu = module.hasattr("cpu");
-  ProgramResult result =
-      make_program({has_cpu ? build_without_cpu(model, interface, module.attr(kCompilationAttribute)) : module,
-                    {"forward"},
-                    on_cpu,
-                    std::move(outputs)});
+  ProgramRequest request{has_cpu ? build_without_cpu(model, interface, module.attr(kCompilationAttribute)) : module,
+                         {{"forward", std::move(*outputs)}}};
+  request.on_cpu = on_cpu;
+  ProgramResult result = make_program(request);
   warn_of_only_nnapi(result, diagnostics);
   return result.program ? std::make_shared<const Program>(std::move(*result.program)) : nullptr;
 }

@@ -17,7 +17,7 @@
 
 namespace nnapi_convert {
 
-// A method besides forward that no program can say, and the first reason.
+// A method that no program can say, though the file can do without it, and the first reason.
 struct LeftOutMethod {
   std::string name;
   Refusal reason;
@@ -29,23 +29,35 @@ using SegmentOnCpu = std::function<std::shared_ptr<torch::jit::Graph>(bool is_ra
 
 struct ProgramResult {
   std::optional<Program> program;
-  std::vector<Refusal> refusals;  // what no program can say of forward, if there is none
+  std::vector<Refusal> refusals;  // what no program can say of the methods that it needs, if there is none
   std::vector<LeftOutMethod> left_out;
   std::vector<Refusal> raised;      // the same in branches, in whose place the program has an error
   std::vector<Refusal> only_nnapi;  // why segments can't be computed on the CPU; `op` is the segment
 };
 
 struct ProgramRequest {
+  struct Method {
+    std::string name;
+    std::vector<Quantization> outputs = {};  // of one that NNAPI runs whole: NNAPI's outputs
+  };
   torch::jit::Module module;
-  std::vector<std::string> methods;
-  std::vector<SegmentOnCpu> on_cpu = {};   // of each segment; or none at all
-  std::vector<Quantization> outputs = {};  // of a model that NNAPI runs whole: NNAPI's outputs
+  std::vector<Method> methods = {{"forward"}};  // that the program needs
+  std::vector<std::string> kept = {};           // methods that may be left out
+  std::vector<SegmentOnCpu> on_cpu = {};        // of each segment; or none at all
 };
 
-// The methods' graphs are inlined. Attributes that they read are the program's state. An attribute `comp` that is a
-// compilation of the shim, of the module or of one of its attributes, is a segment; segments have numbers in the order
-// of attributes, as in the archive's index.
+// The methods' graphs are inlined. Attributes that they read are the program's state. The module, or a module in it,
+// whose attribute `comp` is a compilation of the shim is a segment; segments have numbers in the order of attributes,
+// as in the archive's index.
 ProgramResult make_program(const ProgramRequest& request);
+
+// Returns the program, or null with a warning of what keeps the file from running without PyTorch. `are_wired`: it runs
+// without a program, too.
+std::shared_ptr<const Program> program_of(const ProgramRequest& request, bool are_wired, Diagnostics& diagnostics);
+
+// Returns the quantisation of each of NNAPI's outputs in a model that NNAPI runs whole. Nothing if it takes quantised
+// tensors, which programs lack.
+std::optional<std::vector<Quantization>> outputs_of_whole(const nnapi::Model& model, const ModuleInterface& interface);
 
 // Makes the program of a model that NNAPI runs whole: it gives arguments and results the names and forms that forward
 // has. `module` is the shim's, of this model and interface. Null if forward takes or gives quantised tensors, which

@@ -9,9 +9,19 @@
 namespace nnapi_convert {
 namespace {
 
-bool has_compilation(const c10::intrusive_ptr<c10::ivalue::Object>& object) {
-  return object->type()->findAttributeSlot(kCompilationAttribute).has_value() &&
-         object->getAttr(kCompilationAttribute).isCustomClass();
+bool is_same(const torch::jit::Module& a, const torch::jit::Module& b) {
+  return a._ivalue().get() == b._ivalue().get();
+}
+
+void add_segments(const torch::jit::Module& module, std::vector<const c10::ivalue::Object*>& seen,
+                  std::vector<torch::jit::Module>& segments) {
+  const c10::ivalue::Object* const object = module._ivalue().get();
+  if (std::find(seen.begin(), seen.end(), object) != seen.end()) return;
+  seen.push_back(object);
+  if (module.hasattr(kCompilationAttribute) && module.attr(kCompilationAttribute).isCustomClass()) {
+    segments.push_back(module);
+  }
+  for (const torch::jit::Module& child : module.children()) add_segments(child, seen, segments);
 }
 
 }  // namespace
@@ -54,29 +64,32 @@ std::string program_type(const c10::TypePtr& type) {
   }
 }
 
-ModuleParts::ModuleParts(const torch::jit::Module& module) : module_(module) {
-  if (has_compilation(module._ivalue())) segments_.emplace_back();  // the module itself
-  for (const auto& attribute : module.named_attributes(/*recurse=*/false)) {
-    if (attribute.value.isObject() && has_compilation(attribute.value.toObject())) segments_.push_back(attribute.name);
-  }
+std::vector<torch::jit::Module> segments_of(const torch::jit::Module& module) {
+  std::vector<torch::jit::Module> segments;
+  std::vector<const c10::ivalue::Object*> seen;  // a module may be an attribute of several
+  add_segments(module, seen, segments);
+  return segments;
 }
 
-std::optional<uint32_t> ModuleParts::segment(const std::string& name) const {
-  const auto found = std::find(segments_.begin(), segments_.end(), name);
+std::optional<uint32_t> ModuleParts::segment(const torch::jit::Module& module) const {
+  const auto found = std::find_if(segments_.begin(), segments_.end(),
+                                  [&](const torch::jit::Module& each) { return is_same(each, module); });
   if (found == segments_.end()) return std::nullopt;
   return static_cast<uint32_t>(found - segments_.begin());
 }
 
-uint32_t ModuleParts::field(const std::string& name) {
-  const auto found = std::find(fields_.begin(), fields_.end(), name);
+uint32_t ModuleParts::field(const torch::jit::Module& holder, const std::string& name) {
+  const auto found = std::find_if(fields_.begin(), fields_.end(), [&](const Field& field) {
+    return field.name == name && is_same(field.holder, holder);
+  });
   if (found != fields_.end()) return static_cast<uint32_t>(found - fields_.begin());
-  fields_.push_back(name);
+  fields_.push_back({holder, name});
   return static_cast<uint32_t>(fields_.size() - 1);
 }
 
 uint32_t ModuleParts::write_state(ProgramWriter& writer) const {
   std::vector<uint32_t> numbers;
-  for (const std::string& name : fields_) numbers.push_back(writer.constant(module_.attr(name)));
+  for (const Field& field : fields_) numbers.push_back(writer.constant(field.holder.attr(field.name)));
   return writer.object(numbers);
 }
 

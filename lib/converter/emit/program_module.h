@@ -19,22 +19,30 @@ constexpr const char* kCompilationAttribute = "comp";
 // The type as programs write it. Throws std::invalid_argument for one that they lack.
 std::string program_type(const c10::TypePtr& type);
 
-// The attributes of a module that are segments, and those that are the state, in the order in which they are used.
+// Returns the module and the modules in it that are segments, in the order of attributes, as they are stored.
+std::vector<torch::jit::Module> segments_of(const torch::jit::Module& module);
+
+// The modules in a module that are segments, and the attributes that are the state, in the order in which they are
+// used.
 class ModuleParts {
  public:
-  explicit ModuleParts(const torch::jit::Module& module);
+  explicit ModuleParts(const torch::jit::Module& module) : segments_(segments_of(module)) {}
 
   size_t segment_count() const { return segments_.size(); }
-  // Nothing if the attribute of that name is no segment; of the module itself, the name is empty.
-  std::optional<uint32_t> segment(const std::string& name) const;
+  // Nothing if the module is no segment.
+  std::optional<uint32_t> segment(const torch::jit::Module& module) const;
   // The field of the state that is the attribute of that name.
-  uint32_t field(const std::string& name);
+  uint32_t field(const torch::jit::Module& holder, const std::string& name);
   // Returns the constant that is the state. Throws std::invalid_argument for an attribute that programs can't hold.
   uint32_t write_state(ProgramWriter& writer) const;
 
  private:
-  torch::jit::Module module_;
-  std::vector<std::string> segments_, fields_;
+  struct Field {
+    torch::jit::Module holder;
+    std::string name;
+  };
+  std::vector<torch::jit::Module> segments_;
+  std::vector<Field> fields_;
 };
 
 }  // namespace nnapi_convert

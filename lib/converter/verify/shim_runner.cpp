@@ -153,7 +153,8 @@ Tensors ShimRunner::run(const ForwardArguments& arguments, const Values& leaves)
     });
   }
   nnapi_shim_error error{};
-  const int status = nnapi_shim_call(parts_->model, nullptr, call.tensors.data(),
+  const std::string& method = parts_->metadata.method;
+  const int status = nnapi_shim_call(parts_->model, method.empty() ? nullptr : method.c_str(), call.tensors.data(),
                                      static_cast<uint32_t>(call.tensors.size()), parts_->result, &error);
   if (status != NNAPI_SHIM_OK) {
     throw ConvertError(ExitCode::kVerificationFailed,

@@ -335,6 +335,21 @@ json json_form(const ConvertedFile& file) {
 
 namespace {
 
+// The program of a file; nothing for a file without one.
+std::optional<std::string> program_of(const std::string& path) {
+  nnapi_shim::Archive archive;
+  nnapi_shim_error error{};
+  if (archive.open(path.c_str(), &error) != NNAPI_SHIM_OK || archive.program().data == nullptr) return std::nullopt;
+  const auto program = nnapi_shim::program::Program::parse(archive.program().data, archive.program().bytes,
+                                                           error.message, sizeof error.message);
+  if (!program) throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}", path, error.message));
+  return to_text(*program);
+}
+
+std::string program_text(const std::optional<std::string>& program) {
+  return program ? "program of the shim, without PyTorch\n" + *program : "";
+}
+
 std::string shown_methods(const std::vector<ConvertedFile>& files, const std::string& path, const std::string& format) {
   if (format == "html") {
     throw ConvertError(ExitCode::kUsage, "--format html: " + path + " has several methods; use text, json or dot");
@@ -346,20 +361,11 @@ std::string shown_methods(const std::vector<ConvertedFile>& files, const std::st
     if (format == "text") text += fmt::format("method {}: {}", file.metadata.method, text_form(file));
     if (format == "dot") text += to_dot(graph_of(file));
   }
+  const std::optional<std::string> program = format == "dot" ? std::nullopt : program_of(path);
+  if (format == "text") text += attached_text(path) + program_text(program);
   if (format == "json") form["attached"] = attached_json(path);
-  if (format == "text") text += attached_text(path);
+  if (program) form["program"] = *program;
   return format == "json" ? json_text(form, 2) + "\n" : text;
-}
-
-// The program of a file; nothing for a file without one.
-std::optional<std::string> program_of(const std::string& path) {
-  nnapi_shim::Archive archive;
-  nnapi_shim_error error{};
-  if (archive.open(path.c_str(), &error) != NNAPI_SHIM_OK || archive.program().data == nullptr) return std::nullopt;
-  const auto program = nnapi_shim::program::Program::parse(archive.program().data, archive.program().bytes,
-                                                           error.message, sizeof error.message);
-  if (!program) throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}", path, error.message));
-  return to_text(*program);
 }
 
 }  // namespace
@@ -372,7 +378,7 @@ std::string shown_file(const std::string& path, const std::string& format) {
   if (format == "html") return report_page(report_of(file, path));
   const std::optional<std::string> program = program_of(path);
   if (format == "text") {
-    return text_form(file) + attached_text(path) + (program ? "program of the shim, without PyTorch\n" + *program : "");
+    return text_form(file) + attached_text(path) + program_text(program);
   }
   json form = json_form(file);
   form["attached"] = attached_json(path);

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files of several methods that the shim runs without PyTorch: methods by name, and the state that they share."""
+
+import json
+import unittest
+
+import torch
+from torch import nn
+
+from method_models import Coder, Pictures, Stream
+from methods_test import CODER, PICTURES, STREAM, values
+from shim_process import ShimProcessTest
+
+
+class Scores(nn.Module):
+    """encode runs in parts, with results of sizes that depend on values; codes takes a quantised tensor."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer, self.out = nn.Linear(16, 16), nn.Linear(16, 4)
+
+    def forward(self, x):
+        return self.out(x)
+
+    @torch.jit.export
+    def encode(self, x):
+        rows = torch.relu(self.layer(x))
+        return self.out(rows[rows.mean(1) > rows.mean()])
+
+    @torch.jit.export
+    def codes(self, x):
+        return torch.relu(x)
+
+
+class MethodPrograms(ShimProcessTest):
+    def convert_methods(self, make, *arguments):
+        """The original and the file."""
+        model, out = self.script(make), self.folder / "out.pt"
+        self.said = self.succeed(model, *arguments, "--runtime", "shim", "-o", out)
+        return torch.jit.load(str(model)), out
+
+    def assert_calls_agree(self, original, out, calls):
+        """`calls` are names of methods and their arguments, called one after the other in one process."""
+        names = tuple(f"{i}={method}" for i, (method, _) in enumerate(calls))
+        found = self.results(out, [{name: torch.as_tensor(value) for name, value in arguments.items()}
+                                   for _, arguments in calls], names)
+        for i, (method, arguments) in enumerate(calls):
+            with torch.no_grad():
+                expected = getattr(original, method)(**arguments)
+            tensors = expected if isinstance(expected, tuple) else () if expected is None else (expected,)
+            for number, tensor in enumerate(tensors):
+                self.assertGreater(tensor.std(), 1e-3)
+                self.assert_same(tensor, found[f"{i}/[{number}]" if isinstance(expected, tuple) else f"{i}/"])
+
+    def test_methods_by_name(self):
+        original, out = self.convert_methods(Coder, *CODER)
+        self.assert_calls_agree(original, out, [("encode", {"x": values(1, 2, 64)}),
+                                                ("decode", {"code": values(2, 2, 64), "strength": 1.5}),
+                                                ("encode", {"x": values(3, 2, 64)})])
+
+    def test_layouts_and_results(self):
+        for layout in ("--nhwc", "--nchw"):
+            with self.subTest(layout):
+                original, out = self.convert_methods(Pictures, *PICTURES, layout)
+                self.assert_calls_agree(original, out, [("encode", {"picture": values(1, 1, 3, 16, 16)}),
+                                                        ("decode", {"code": values(2, 1, 8, 16, 16)})])
+
+    def test_methods_share_the_state(self):
+        original, out = self.convert_methods(Stream, *STREAM)
+        x, other = ({"x": values(seed, 1, 32)} for seed in (1, 2))
+        self.assert_calls_agree(original, out, [
+            ("step", x), ("peek", x), ("step", other), ("set_gain", {"gain": 3.0}), ("peek", other), ("step", x),
+            ("reset_states", {}), ("peek", x), ("step", other)])
+
+    def test_in_parts(self):
+        original, out = self.convert_methods(Scores, "--method", "encode", "--method", "forward", "--input", "x=9,16",
+                                             "--min-segment-macs", "0")
+        self.assert_calls_agree(original, out, [("encode", {"x": values(1, 9, 16)}), ("forward", {"x": values(2, 9, 16)}),
+                                                ("encode", {"x": values(3, 9, 16)})])
+
+    def test_others_need_pytorch(self):
+        _, out = self.convert_methods(Coder, *CODER)
+        done = self.shim(out, [{"x": values(1, 2, 64)}])
+        self.assertEqual(1, done.returncode)
+        self.assertIn("forward", done.stderr)
+        self.assertIn("encode, decode", done.stderr)
+
+    def test_quantised_tensors_need_pytorch(self):
+        self.convert_methods(Scores, "--method", "codes", "--method", "encode", "--input", "encode.x=9,16", "--input",
+                             "codes.x=9,16:quint8:0.1:3", "--min-segment-macs", "0")
+        self.assertIn("needs PyTorch on the phone: method codes takes quantised tensors", self.said.stderr)
+
+    def test_verified_and_inspected(self):
+        _, out = self.convert_methods(Stream, *STREAM)
+        done = self.succeed("verify", self.folder / "model.pt", out, "--without-torch")
+        self.assertEqual(2, done.stdout.count("run without PyTorch"), done.stdout)
+        self.assertIn("peek(r0 x: Tensor) -> Tensor", self.succeed("inspect", out).stdout)
+        self.assertIn("reset_states()", json.loads(self.succeed("inspect", out, "--format", "json").stdout)["program"])
+
+
+if __name__ == "__main__":
+    unittest.main()
