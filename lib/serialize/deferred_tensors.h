@@ -28,6 +28,9 @@ class DeferredTensors {
   // Returns a tensor of `size` bytes that `write` makes: a late one, or, if it is small, a filled one.
   at::Tensor add(uint64_t size, Write write, OnWritten on_written);
 
+  // Takes back a tensor of add(), which nothing holds.
+  void remove(const at::Tensor& tensor) { late_.erase(key_of(tensor)); }
+
   // Evaluates all late tensors; after that they are normal tensors.
   void fill();
 

@@ -20,11 +20,6 @@
 namespace nnapi_convert {
 namespace {
 
-void put_long(int32_t* words, uint64_t value) {
-  words[0] = static_cast<int32_t>(static_cast<uint32_t>(value));
-  words[1] = static_cast<int32_t>(static_cast<uint32_t>(value >> 32));
-}
-
 uint32_t checksum_of(const nnapi::Constant& value) {
   uint32_t checksum = 0;
   value.write_to([&](const void* bytes, size_t size) { checksum = add_to_checksum(checksum, bytes, size); });

@@ -45,6 +45,12 @@ struct ShimBuffer {
 // The model has to be valid. Throws ConvertError (kNotConvertible) for a model past the format's limits.
 ShimBuffer write_shim_buffer(const ShimBufferRequest& request);
 
+// Writes a number into two words, its low half first.
+inline void put_long(int32_t* words, uint64_t value) {
+  words[0] = static_cast<int32_t>(static_cast<uint32_t>(value));
+  words[1] = static_cast<int32_t>(static_cast<uint32_t>(value >> 32));
+}
+
 // Returns sizes as text for dumps.
 std::string to_text(const ShimBuffer& buffer);
 

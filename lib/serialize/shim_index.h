@@ -23,17 +23,20 @@ struct ShimWiring {
   std::vector<ShimWire> outputs;              // of forward
 };
 
-// The names of the records of compilation number `part` of a module whose state begins with its compilations.
+// The names of the records of a compilation's weights and words.
 struct ShimRecords {
   std::string weights, words;
 };
-ShimRecords shim_records(size_t part);
+// Of a module whose state begins with compilations, each with weights of its own.
+std::vector<ShimRecords> shim_records(size_t compilations);
+// The same where the compilations of each group have the same weights; each compilation is in one group.
+std::vector<ShimRecords> shim_records_of_groups(const std::vector<std::vector<size_t>>& groups);
 
 // Returns the index of a module with one compilation.
 std::string shim_index();
 // Returns the index of a module with a compilation for each segment.
 std::string shim_index(const ShimWiring& wiring);
-// Returns the index of a module with `segments` compilations, which a program calls.
-std::string shim_index_of_program(size_t segments);
+// Returns the index of a module whose compilations a program calls.
+std::string shim_index_of_program(const std::vector<ShimRecords>& segments);
 
 }  // namespace nnapi_convert

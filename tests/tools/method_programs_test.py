@@ -3,6 +3,7 @@
 
 import json
 import unittest
+import zipfile
 
 import torch
 from torch import nn
@@ -10,6 +11,27 @@ from torch import nn
 from method_models import Coder, Pictures, Stream
 from methods_test import CODER, PICTURES, STREAM, values
 from shim_process import ShimProcessTest
+
+
+class Deep(nn.Module):
+    """forward and encode share layers; other has one of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Conv2d(3, 32, 3, padding=1), nn.ReLU(), nn.Conv2d(32, 64, 3, padding=1), nn.ReLU(),
+                                    nn.Conv2d(64, 64, 3, padding=1))
+        self.head, self.own = nn.Conv2d(64, 8, 1), nn.Linear(64, 64)
+
+    def forward(self, x):
+        return self.head(self.layers(x))
+
+    @torch.jit.export
+    def encode(self, x):
+        return self.layers(x).mean([2, 3])
+
+    @torch.jit.export
+    def other(self, y):
+        return torch.relu(self.own(y))
 
 
 class Scores(nn.Module):
@@ -71,6 +93,25 @@ class MethodPrograms(ShimProcessTest):
         self.assert_calls_agree(original, out, [
             ("step", x), ("peek", x), ("step", other), ("set_gain", {"gain": 3.0}), ("peek", other), ("step", x),
             ("reset_states", {}), ("peek", x), ("step", other)])
+
+    def test_methods_share_weights(self):
+        weights = sum(parameter.numel() for parameter in Deep().parameters())
+        for options, bytes_of_weight, tolerance in (((), 4, 0), (("--int8-weights",), 1, 0.05),
+                                                    (("--fp16-weights",), 2, 0.01)):
+            with self.subTest(options):
+                original, out = self.convert_methods(
+                    Deep, "--method", "encode", "--method", "other", "--method", "forward", "--input", "x=1,3,12,12",
+                    "--input", "y=2,64", "--nhwc", "--verify", *options)
+                self.assertLess(out.stat().st_size, 1.3 * bytes_of_weight * weights + 40000)
+                with zipfile.ZipFile(out) as archive:
+                    index, = [archive.read(name).decode() for name in archive.namelist() if name.endswith("shim.index")]
+                self.assertEqual(["data/1", "data/0", "data/3", "data/2", "data/4", "data/0"], index.split()[4:])
+                calls = [("forward", {"x": values(1, 1, 3, 12, 12)}), ("other", {"y": values(2, 2, 64)}),
+                         ("encode", {"x": values(3, 1, 3, 12, 12)})]
+                self.succeed("verify", self.folder / "model.pt", out, "--without-torch",
+                             *(("--tolerance", str(tolerance)) if tolerance else ()))
+                if not tolerance:
+                    self.assert_calls_agree(original, out, calls)
 
     def test_in_parts(self):
         original, out = self.convert_methods(Scores, "--method", "encode", "--method", "forward", "--input", "x=9,16",

@@ -21,10 +21,10 @@ ArchiveExtras extras_of(const Conversion& conversion) {
   ArchiveExtras extras;
   extras.metadata = to_json(metadata_of(conversion));
   if (conversion.runtime == Runtime::kShim && (conversion.is_whole || conversion.wiring || conversion.program)) {
-    extras.shim_parts = conversion.segments.size();
+    extras.shim_records = shim_records(conversion.segments.size());
     extras.shim_index = conversion.is_whole ? shim_index()
                         : conversion.wiring ? shim_index(*conversion.wiring)
-                                            : shim_index_of_program(conversion.segments.size());
+                                            : shim_index_of_program(extras.shim_records);
     extras.program = conversion.program;
     extras.has_module = conversion.has_module;
   }

@@ -8,7 +8,9 @@
 #include <optional>
 #include <utility>
 
+#include "lib/base/error.h"
 #include "lib/converter/emit/emit.h"
+#include "lib/converter/emit/emitted_part.h"
 #include "lib/converter/emit/kept_methods.h"
 #include "lib/converter/emit/partitioned_module.h"
 #include "lib/converter/emit/program.h"
@@ -83,11 +85,8 @@ MethodChoice others_of(const std::vector<PlannedMethod>& methods, bool keeps_all
   return choice;
 }
 
-// Of the methods and of those that work with the state alone; others may have weights, which stay TorchScript's.
-// Nothing, with a warning, where a method takes what programs lack.
-std::optional<ProgramRequest> program_request(const std::vector<PlannedMethod>& methods,
-                                              const torch::jit::Module& original, std::vector<StateAttribute> state,
-                                              Diagnostics& diagnostics) {
+// Of the named methods. Nothing, with a warning, where one of them takes what programs lack.
+std::optional<ProgramRequest> program_request(const std::vector<PlannedMethod>& methods, Diagnostics& diagnostics) {
   ProgramRequest request;
   request.methods.clear();
   for (const PlannedMethod& method : methods) {
@@ -106,22 +105,35 @@ std::optional<ProgramRequest> program_request(const std::vector<PlannedMethod>& 
     }
     request.methods.push_back({method.name, std::move(*outputs)});
   }
-  Diagnostics told;  // for all that are kept
-  for (const KeptMethod& method : kept_methods(original, others_of(methods, false), state, told)) {
-    request.kept.push_back(method.schema.name());
-  }
   return request;
 }
 
-// Lets the state of the file's module begin with the compilations, as the archive's index has it.
-void register_segments(MethodsConversion& conversion) {
-  size_t number = 0;
-  for (const MethodConversion& method : conversion.methods) {
-    for (const torch::jit::Module& segment : segments_of(method.conversion.module)) {
-      conversion.module.register_module(fmt::format("nnapi_segment_{}", number++), segment);
-    }
+// Of the methods that are kept, the names of those that work with the state alone: programs have no weights of others.
+std::vector<std::string> kept_with_state(const std::vector<KeptMethod>& kept, const std::vector<PlannedMethod>& methods,
+                                         const torch::jit::Module& original, std::vector<StateAttribute> state) {
+  std::vector<std::string> names;
+  Diagnostics told;  // of all that are kept
+  for (const KeptMethod& method : kept_methods(original, others_of(methods, false), state, told)) {
+    const std::string& name = method.schema.name();
+    const auto is_named = [&](const KeptMethod& each) { return each.schema.name() == name; };
+    if (std::any_of(kept.begin(), kept.end(), is_named)) names.push_back(name);
   }
-  conversion.segments = number;
+  return names;
+}
+
+// Lets the state of the file's module begin with the compilations, as the archive's index has it. They share weights.
+void register_segments(MethodsConversion& conversion) {
+  std::vector<torch::jit::Module> segments;
+  std::vector<std::shared_ptr<ShimBuffer>> buffers;
+  for (const MethodConversion& method : conversion.methods) {
+    for (const torch::jit::Module& segment : segments_of(method.conversion.module)) segments.push_back(segment);
+    for (const SegmentSummary& segment : method.conversion.segments) buffers.push_back(segment.shim);
+  }
+  NNC_ASSERT(segments.size() == buffers.size(), "a module of a method has other segments than its plan");
+  conversion.records = shim_records_of_groups(share_weights(segments, buffers, *conversion.late));
+  for (size_t i = 0; i < segments.size(); ++i) {
+    conversion.module.register_module(fmt::format("nnapi_segment_{}", i), segments[i]);
+  }
 }
 
 }  // namespace
@@ -133,10 +145,12 @@ MethodsConversion emit_methods(std::vector<PlannedMethod> methods, const torch::
   place.unit = std::make_shared<torch::jit::CompilationUnit>();
   place.late = result.late;
   place.state = state_of(methods, original);
+  const std::vector<StateAttribute> of_methods = place.state;
+  const std::vector<KeptMethod> kept = kept_methods(original, others_of(methods, true), place.state, diagnostics);
   const bool is_for_shim = !methods.empty() && methods[0].options.runtime == Runtime::kShim;
   std::optional<ProgramRequest> program;
-  if (is_for_shim) program = program_request(methods, original, place.state, diagnostics);
-  const std::vector<KeptMethod> kept = kept_methods(original, others_of(methods, true), place.state, diagnostics);
+  if (is_for_shim) program = program_request(methods, diagnostics);
+  if (program) program->kept = kept_with_state(kept, methods, original, of_methods);
   place.host.classes = std::make_shared<ClassCopies>(place.unit);
   if (!place.state.empty()) {
     place.host.state = empty_module(kStateClass, place.unit);
@@ -151,7 +165,7 @@ MethodsConversion emit_methods(std::vector<PlannedMethod> methods, const torch::
         {method.name, std::move(conversion), std::move(method.options.inputs), std::move(method.diagnostics)});
   }
   result.module = empty_module(kWrapperClass, place.unit);
-  if (program) register_segments(result);
+  if (is_for_shim) register_segments(result);
   if (place.host.state) result.module.register_module(kStateHolder, *place.host.state);
   for (const MethodConversion& method : result.methods) {
     result.module.register_module(method_attribute(method.name), method.conversion.module);
@@ -180,8 +194,8 @@ void write_and_release(MethodsConversion& conversion, const std::string& path) {
   }
   extras.metadata = to_json(metadata);
   if (conversion.program != nullptr) {
-    extras.shim_parts = conversion.segments;
-    extras.shim_index = shim_index_of_program(conversion.segments);
+    extras.shim_records = conversion.records;
+    extras.shim_index = shim_index_of_program(conversion.records);
     extras.program = conversion.program;
   }
   extras.attached = conversion.attached;

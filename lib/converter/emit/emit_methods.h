@@ -36,7 +36,7 @@ struct MethodsConversion {
   torch::jit::Module module;
   std::shared_ptr<DeferredTensors> late = std::make_shared<DeferredTensors>();  // weights of `module`
   std::vector<MethodConversion> methods;
-  size_t segments = 0;                          // with a program: `module` begins with so many
+  std::vector<ShimRecords> records = {};        // for the shim: of the segments that `module` begins with
   std::shared_ptr<const Program> program = {};  // of all methods, for the shim without PyTorch
   std::vector<FolderFile> attached = {};        // as Conversion::attached
 };

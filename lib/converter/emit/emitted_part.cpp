@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/emit/emitted_part.h"
 
+#include "lib/converter/emit/program_module.h"
 #include "lib/nnapi/api_level.h"
+#include "lib/serialize/shared_weights.h"
 #include "lib/serialize/shim_emitter.h"
 #include "lib/serialize/torchscript_emitter.h"
 #include "lib/shim/torch_binding.h"
@@ -60,6 +62,37 @@ EmittedPart emit_for_shim(NnapiPart& part, const ConvertOptions& options, const 
 }
 
 }  // namespace
+
+std::vector<std::vector<size_t>> share_weights(const std::vector<torch::jit::Module>& segments,
+                                               const std::vector<std::shared_ptr<ShimBuffer>>& buffers,
+                                               DeferredTensors& late) {
+  std::vector<ShimBuffer*> all;
+  for (const std::shared_ptr<ShimBuffer>& buffer : buffers) all.push_back(buffer.get());
+  const std::vector<std::vector<size_t>> groups = share_weights(all);
+  for (const std::vector<size_t>& group : groups) {
+    if (group.size() == 1) continue;
+    std::vector<at::Tensor> words;
+    for (const size_t number : group) {
+      late.remove(nnapi_shim::tensors_of(segments[number].attr(kCompilationAttribute)).weights);
+      words.push_back(words_tensor(buffers[number]->words));
+    }
+    const auto seal_words = [words](uint32_t checksum) {
+      for (const at::Tensor& each : words) {
+        seal(each.data_ptr<int32_t>(), static_cast<size_t>(each.numel()), checksum);
+      }
+    };
+    seal_words(0);  // replaced when the weights are written, before all words
+    const auto write = [buffer = buffers[group[0]]](bool releases, const nnapi::ByteSink& sink) {
+      write_weights(*buffer, releases, sink);
+    };
+    const at::Tensor weights = late.add(buffers[group[0]]->weight_bytes, write, seal_words);
+    for (size_t i = 0; i < group.size(); ++i) {
+      torch::jit::Module segment = segments[group[i]];
+      segment.setattr(kCompilationAttribute, nnapi_shim::make_compilation(words[i], weights));
+    }
+  }
+  return groups;
+}
 
 EmittedPart emit_part(NnapiPart& part, const ConvertOptions& options, const EmitRequest& request, DeferredTensors& late,
                       Stages& stages) {

@@ -38,4 +38,10 @@ struct EmitRequest {
 EmittedPart emit_part(NnapiPart& part, const ConvertOptions& options, const EmitRequest& request, DeferredTensors& late,
                       Stages& stages);
 
+// Lets segments for the shim have their weights in common with others that have equal ones of some size: makes their
+// compilations anew. `buffers` are those of the segments' modules. Returns groups, as share_weights() of buffers does.
+std::vector<std::vector<size_t>> share_weights(const std::vector<torch::jit::Module>& segments,
+                                               const std::vector<std::shared_ptr<ShimBuffer>>& buffers,
+                                               DeferredTensors& late);
+
 }  // namespace nnapi_convert

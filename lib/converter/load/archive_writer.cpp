@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <iterator>
 #include <memory>
+#include <optional>
+#include <set>
 #include <unordered_map>
 
 #include "lib/base/error.h"
@@ -55,14 +57,27 @@ void write_extras(ZipWriter& zip, const ArchiveExtras& extras) {
           [&](const nnapi::ByteSink& sink) { extras.program->write(sink); });
 }
 
-// Lets the weights of the shim's compilation `part` begin on a page. Its weights and words are the next two tensors.
-void write_padding(ZipWriter& zip, const PickledState& state, size_t part) {
-  const ShimRecords records = shim_records(part);
-  NNC_ASSERT(state.tensors.size() > 2 * part + 1 && state.tensors[2 * part].scalar_type() == at::kByte &&
-                 state.tensors[2 * part + 1].scalar_type() == at::kInt,
+std::string record_of(size_t tensor) {
+  return fmt::format("{}{}", kTensorFolder, tensor);
+}
+
+// Returns the number of the first compilation that has this record as its weights.
+std::optional<size_t> part_of_weights(const ArchiveExtras& extras, const std::string& record) {
+  const auto& all = extras.shim_records;
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const ShimRecords& each) { return each.weights == record; });
+  if (found == all.end()) return std::nullopt;
+  return static_cast<size_t>(found - all.begin());
+}
+
+// Lets the weights of the shim's compilation `part`, which are the tensor of that number, begin on a page. Its words
+// are the next tensor.
+void write_padding(ZipWriter& zip, const PickledState& state, size_t tensor, size_t part) {
+  NNC_ASSERT(state.tensors.size() > tensor + 1 && state.tensors[tensor].scalar_type() == at::kByte &&
+                 state.tensors[tensor + 1].scalar_type() == at::kInt,
              "a module for the shim does not begin with weights and words");
-  zip.add_padding(part == 0 ? kPaddingRecord : fmt::format("{}_{}", kPaddingRecord, part), records.weights,
-                  state.tensors[2 * part].storage().nbytes(), buffer_format_v2::kPageAlignment);
+  zip.add_padding(part == 0 ? kPaddingRecord : fmt::format("{}_{}", kPaddingRecord, part), record_of(tensor),
+                  state.tensors[tensor].storage().nbytes(), buffer_format_v2::kPageAlignment);
 }
 
 // Writes a tensor's storage, as PyTorch does.
@@ -80,12 +95,13 @@ void write_tensor(ZipWriter& zip, const std::string& name, const at::Tensor& ten
 
 void write_state(ZipWriter& zip, const PickledState& state, const DeferredTensors& late, bool releases,
                  const ArchiveExtras& extras) {
-  const size_t shim_parts = extras.shim_parts;
-  // The state of a compilation is two tensors.
-  const size_t count = extras.has_module ? state.tensors.size() : 2 * shim_parts;
+  // Without a module, those of the compilations.
+  std::set<std::string> of_shim;
+  for (const ShimRecords& records : extras.shim_records) of_shim.insert({records.weights, records.words});
+  const size_t count = extras.has_module ? state.tensors.size() : of_shim.size();
   for (size_t i = 0; i < count; ++i) {
-    if (i % 2 == 0 && i / 2 < shim_parts) write_padding(zip, state, i / 2);
-    write_tensor(zip, fmt::format("{}{}", kTensorFolder, i), state.tensors[i], late, releases);
+    if (const auto part = part_of_weights(extras, record_of(i))) write_padding(zip, state, i, *part);
+    write_tensor(zip, record_of(i), state.tensors[i], late, releases);
   }
   if (extras.has_module) zip.add(kStateRecord, state.bytes);
 }

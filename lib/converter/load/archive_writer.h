@@ -11,6 +11,7 @@
 #include "lib/base/folder.h"
 #include "lib/serialize/deferred_tensors.h"
 #include "lib/serialize/program_writer.h"
+#include "lib/serialize/shim_index.h"
 
 namespace nnapi_convert {
 
@@ -19,10 +20,11 @@ namespace nnapi_convert {
 constexpr const char* kShimSourceFolder = "extra/nnapi_shim_source/";
 
 struct ArchiveExtras {
-  std::string metadata;    // the text of kMetadataFile; empty: no such file
-  size_t shim_parts = 0;   // the module's state begins with so many compilations for the shim; their weights are
-                           // aligned, so that they can be mapped
-  std::string shim_index;  // of these compilations, by shim_index.h; empty: no such file
+  std::string metadata;  // the text of kMetadataFile; empty: no such file
+  // Of the compilations for the shim with which the module's state begins. Their weights are aligned, so that they can
+  // be mapped.
+  std::vector<ShimRecords> shim_records = {};
+  std::string shim_index;                       // of these compilations, by shim_index.h; empty: no such file
   std::shared_ptr<const Program> program = {};  // what runs around these compilations; may be null
   std::vector<FolderFile> attached = {};        // other records, by their names in the root folder
   std::vector<FolderFile> shim_source;          // the files of kShimSourceFolder

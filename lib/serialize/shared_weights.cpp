@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lib/serialize/shared_weights.h"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "lib/format/buffer_format_v2.h"
+#include "lib/serialize/rounded_up.h"
+
+namespace nnapi_convert {
+namespace {
+
+namespace format = buffer_format_v2;
+
+constexpr size_t kLeastBytes = 4096;  // smaller ones, such as equal biases, are no reason to map others' weights
+
+// Finds equal constants.
+class KnownWeights {
+ public:
+  // Returns the number that the constant was added with.
+  std::optional<size_t> find(const nnapi::Constant& value) const {
+    const auto [begin, end] = numbers_.equal_range(value.sample_hash());
+    const auto found = std::find_if(begin, end, [&](const auto& each) { return each.second.first == value; });
+    return found == end ? std::nullopt : std::optional(found->second.second);
+  }
+  void add(const nnapi::Constant& value, size_t number) {
+    numbers_.emplace(value.sample_hash(), std::make_pair(value, number));
+  }
+
+ private:
+  std::unordered_multimap<size_t, std::pair<nnapi::Constant, size_t>> numbers_;
+};
+
+// The lowest buffer with which each buffer shares weights.
+std::vector<size_t> first_sharers(const std::vector<ShimBuffer*>& buffers) {
+  std::vector<size_t> first(buffers.size());
+  std::iota(first.begin(), first.end(), size_t{0});
+  KnownWeights known;  // of the first buffer that has them
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    for (const PlacedWeight& weight : buffers[i]->weights) {
+      if (weight.value.byte_count() < kLeastBytes) continue;
+      const std::optional<size_t> other = known.find(weight.value);
+      if (!other) {
+        known.add(weight.value, i);
+        continue;
+      }
+      const size_t from = std::max(first[i], first[*other]), to = std::min(first[i], first[*other]);
+      std::replace(first.begin(), first.end(), from, to);
+    }
+  }
+  return first;
+}
+
+// Gives the buffers of a group all of its weights.
+void join_weights(const std::vector<ShimBuffer*>& group) {
+  std::vector<PlacedWeight> all;
+  uint64_t bytes = 0;
+  KnownWeights known;
+  for (ShimBuffer* buffer : group) {
+    std::vector<uint64_t> offsets;
+    for (const PlacedWeight& weight : buffer->weights) {
+      std::optional<size_t> number = known.find(weight.value);
+      if (!number) {
+        number = all.size();
+        known.add(weight.value, *number);
+        all.push_back({weight.value, bytes});
+        bytes += rounded_up(weight.value.byte_count(), format::kWeightAlignment);
+      }
+      offsets.push_back(all[*number].offset);
+    }
+    for (const WeightWord& each : buffer->weight_words) put_long(&buffer->words[each.word], offsets[each.weight]);
+    buffer->weights.clear();
+    buffer->weight_words.clear();
+  }
+  for (ShimBuffer* buffer : group) {
+    buffer->weight_bytes = bytes;
+    put_long(&buffer->words[format::kWeightBytesLow], bytes);
+  }
+  group[0]->weights = std::move(all);
+}
+
+}  // namespace
+
+std::vector<std::vector<size_t>> share_weights(const std::vector<ShimBuffer*>& buffers) {
+  const std::vector<size_t> first = first_sharers(buffers);
+  std::vector<std::vector<size_t>> groups;
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    if (first[i] != i) continue;
+    std::vector<size_t> numbers;
+    std::vector<ShimBuffer*> group;
+    for (size_t k = i; k < buffers.size(); ++k) {
+      if (first[k] != i) continue;
+      numbers.push_back(k);
+      group.push_back(buffers[k]);
+    }
+    if (group.size() > 1) join_weights(group);
+    groups.push_back(std::move(numbers));
+  }
+  return groups;
+}
+
+}  // namespace nnapi_convert
