@@ -150,9 +150,13 @@ void simplify(const LoadedModel& loaded, FrozenModule& frozen) {
 // Attributes that freezing must not make constants.
 std::vector<AttributePath> kept_attributes(const LoadedModel& loaded) {
   std::vector<AttributePath> paths = changed_objects(loaded.module);
-  for (const AttributePath& path : loaded.changed_elsewhere) {
-    if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
-  }
+  const auto add = [&](const auto& others) {
+    for (const AttributePath& path : others) {
+      if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
+    }
+  };
+  add(changed_containers(loaded.module));
+  add(loaded.changed_elsewhere);
   return paths;
 }
 

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string>
 
+#include "lib/converter/graph/changed_attributes.h"
 #include "lib/converter/graph/node_reads.h"
 #include "lib/serialize/class_copies.h"
 
@@ -41,29 +43,51 @@ bool is_packed(const c10::Type& type) {
   });
 }
 
-void append_paths(const torch::jit::Module& module, const AttributePath& holder, std::vector<AttributePath>& paths) {
+// Appends the paths of the attributes whose types are wanted.
+template <typename IsWanted>
+void append_paths(const torch::jit::Module& module, const AttributePath& holder, const IsWanted& is_wanted,
+                  std::vector<AttributePath>& paths) {
   for (const c10::ClassAttribute& attribute : module.type()->getAttributes()) {
     AttributePath path = holder;
     path.push_back(attribute.getName());
     if (attribute.getType()->is_module()) {
-      append_paths(module.attr(attribute.getName()).toModule(), path, paths);
-    } else if (holds_objects(*attribute.getType()) && !is_packed(*attribute.getType())) {
+      append_paths(module.attr(attribute.getName()).toModule(), path, is_wanted, paths);
+    } else if (is_wanted(*attribute.getType())) {
       paths.push_back(std::move(path));
     }
   }
+}
+
+bool holds_list_or_dict(const c10::Type& type) {
+  if (type.kind() == c10::TypeKind::ListType || type.kind() == c10::TypeKind::DictType) return true;
+  if (type.kind() == c10::TypeKind::ClassType) return false;
+  const auto contained = type.containedTypes();
+  return std::any_of(contained.begin(), contained.end(),
+                     [](const c10::TypePtr& each) { return holds_list_or_dict(*each); });
 }
 
 }  // namespace
 
 std::vector<AttributePath> changed_objects(const torch::jit::Module& module) {
   std::vector<AttributePath> paths;
-  append_paths(module, {}, paths);
+  append_paths(
+      module, {}, [](const c10::Type& type) { return holds_objects(type) && !is_packed(type); }, paths);
   if (paths.empty()) return {};
   const std::shared_ptr<torch::jit::Graph> graph = module.get_method("forward").graph()->copy();
   torch::jit::Inline(*graph);
   bool changes = false;
   for_each_node(*graph, [&](const Node& node) { changes = changes || changes_object(node); });
   return changes ? paths : std::vector<AttributePath>();
+}
+
+std::vector<AttributePath> changed_containers(const torch::jit::Module& module) {
+  std::vector<AttributePath> paths;
+  append_paths(module, {}, holds_list_or_dict, paths);
+  if (paths.empty()) return {};
+  const std::set<AttributePath> changed = attributes_changed_by(module, "forward");
+  const auto is_same = [&](const AttributePath& path) { return changed.count(path) == 0; };
+  paths.erase(std::remove_if(paths.begin(), paths.end(), is_same), paths.end());
+  return paths;
 }
 
 }  // namespace nnapi_convert

@@ -321,22 +321,21 @@ void make_canonical(NormalisedModel& model, Diagnostics& diagnostics, torch::jit
 
 namespace {
 
-// Attributes that forward sets and doesn't read again would be dropped, but other methods read them.
-void check_effects_on_methods(Graph& graph, const LoadedModel& loaded) {
-  for_each_node(graph, [&](const torch::jit::Node& node) {
-    if (node.kind() != c10::prim::SetAttr) return;
-    const AttributePath path = attribute_path(node);
-    if (loaded.read_elsewhere.count(path) == 0) return;
+// Attributes that forward changes and doesn't read again would be dropped, but other methods read them.
+void check_effects_on_methods(const NormalisedModel& model, const LoadedModel& loaded) {
+  if (loaded.read_elsewhere.empty()) return;
+  for (const AttributePath& path : attributes_changed_by(model.frozen, "forward")) {
+    if (loaded.read_elsewhere.count(path) == 0) continue;
     throw ConvertError(ExitCode::kNotConvertible,
                        fmt::format("forward changes the attribute {}, which other methods read; without --fallback "
                                    "none it converts in parts",
-                                   path.empty() ? node.s(c10::attr::name) : path_text(path)));
-  });
+                                   path_text(path)));
+  }
 }
 
 void normalise_for_nnapi(NormalisedModel& model, const LoadedModel& loaded, const NormaliseOptions& options,
                          Diagnostics& diagnostics) {
-  check_effects_on_methods(*model.graph, loaded);
+  check_effects_on_methods(model, loaded);
   if (changes_containers(*model.graph)) simplify_containers(model.graph);
   read_inputs(model, loaded, options);
   warn_of_dropped_effects(*model.graph, diagnostics);
