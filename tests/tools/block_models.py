@@ -250,6 +250,19 @@ class Effects(Layers):
         return self.second(y) + noise
 
 
+class ReadBackwards(nn.Module):
+    """A list that a loop fills, read from its end by another."""
+
+    def forward(self, x):
+        rows: List[torch.Tensor] = []
+        for i in range(1, x.size(2)):
+            rows.append(x[:, :, i])
+        last = x[:, :, 0]
+        for i in range(len(rows)):
+            last = torch.tanh(last) + rows[len(rows) - 1 - i]
+        return last
+
+
 class Chain(Layers):
     """Sizes are unknown from a repeat on whose number depends on values, in a chain of three."""
 
@@ -280,7 +293,7 @@ class ManyRounds(Layers):
 MODELS = {model.__name__: model
           for model in (Rounds, Ways, Raising, Growing, ViewChanged, CarriedView, ChangedByRounds, Turned,
                         FilledInBranch, FilledInLoop, LongerList, ListOfRounds, DictOfRounds, Noisy, BranchOfTheCpu,
-                        Rows, SizesOfRows, HalfKnown, Effects, Chain, SeldomRun, ManyRounds, NumberScattered)}
+                        Rows, SizesOfRows, HalfKnown, Effects, ReadBackwards, Chain, SeldomRun, ManyRounds, NumberScattered)}
 
 
 def line_of(beginning: str, model: str = "Ways") -> str:

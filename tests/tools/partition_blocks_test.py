@@ -97,6 +97,11 @@ class Changes(Blocks):
             with self.subTest(model=name):
                 self.check(name, 0.4)
 
+    def test_list_read_backwards_by_a_loop(self):
+        self.check("ReadBackwards", 0)
+        self.partition("--control-flow", "nnapi", "--runtime", "shim", "--feature-level", "4", "--min-segment-macs", "0",
+                       "--verify")
+
     def test_tensor_of_which_only_sizes_are_read_stays(self):
         partition = self.check("SizesOfRows")
         self.assertEqual(1, partition["segments"][-1]["outputs"])

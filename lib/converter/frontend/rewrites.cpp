@@ -72,9 +72,18 @@ Rewritten replace_by(NormalisedModel& model, Node* node, const std::vector<Value
   return Rewritten::kReplaced;
 }
 
+// True if an operator takes a tensor as a number, which LibTorch's passes can't bear: NNAPI's WHILE counts in a tensor.
+bool has_tensor_as_number(torch::jit::Graph& graph) {
+  bool has = false;
+  for_each_node(graph,
+                [&](const Node& node) { has = has || (node.kind().is_aten() && node.maybeSchema() == nullptr); });
+  return has;
+}
+
 }  // namespace
 
 bool keeping_outputs(NormalisedModel& model, const std::function<bool(std::shared_ptr<torch::jit::Graph>&)>& change) {
+  if (has_tensor_as_number(*model.graph)) return false;
   const size_t first = model.graph->outputs().size();
   for (Value* output : model.outputs) model.graph->registerOutput(output);
   const bool any = change(model.graph);
