@@ -32,6 +32,10 @@ Expression extreme(OperationCode code, const Expression& a, const Expression& b)
   return a.then(code, {b.id()}, a.type().with_dims(broadcast(a.context(), a.type().dims, b.type().dims)));
 }
 
+bool is_constant(const Expression& x) {
+  return x.context().builder().model().at(x.id()).constant() != nullptr;
+}
+
 bool has(const Expression& x, OperationCode code, int feature_level) {
   return x.context().can_use(code, feature_level);
 }
@@ -180,12 +184,16 @@ Expression pow(const Expression& base, const Expression& exponent) {
   return extreme(OperationCode::POW, base, exponent);
 }
 
+// Without MAXIMUM and MINIMUM, a constant is the one that the difference is added to: a small bound beside a large
+// number would be lost otherwise.
 Expression maximum(const Expression& a, const Expression& b) {
-  return has(a, OperationCode::MAXIMUM, kArithmeticLevel) ? extreme(OperationCode::MAXIMUM, a, b) : relu(a - b) + b;
+  if (has(a, OperationCode::MAXIMUM, kArithmeticLevel)) return extreme(OperationCode::MAXIMUM, a, b);
+  return is_constant(a) ? relu(b - a) + a : relu(a - b) + b;
 }
 
 Expression minimum(const Expression& a, const Expression& b) {
-  return has(a, OperationCode::MINIMUM, kArithmeticLevel) ? extreme(OperationCode::MINIMUM, a, b) : a - relu(a - b);
+  if (has(a, OperationCode::MINIMUM, kArithmeticLevel)) return extreme(OperationCode::MINIMUM, a, b);
+  return is_constant(b) ? b - relu(b - a) : a - relu(a - b);
 }
 
 Expression maximum(const Expression& a, double b) {
