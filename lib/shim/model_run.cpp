@@ -58,7 +58,9 @@ int Model::run(const CallShapes& shapes, const RunBuffers& buffers, nnapi_shim_e
     verdicts_.confirm();
     return status;
   }
+  // The fault is the input's. What was compiled is gone, and that no device is left is remembered with the shapes.
   verdicts_.acquit();
+  shapes_.drop(shapes_.find(shapes).get());
   if (error) *error = failure;
   return failure.status;
 }

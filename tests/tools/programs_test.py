@@ -5,6 +5,7 @@ import json
 import pathlib
 import re
 import subprocess
+import sys
 import sysconfig
 import unittest
 import zipfile
@@ -15,9 +16,9 @@ import torch
 import torchvision
 from torch import nn
 
-from cli import LIBRARIES, ROOT, environment, run
+from cli import HOST, LIBRARIES, ROOT, environment, run
 from mobile_models import seeded
-from shim_process import ShimProcessTest
+from shim_process import SHIM, ShimProcessTest
 from stock_torch import images
 
 TORCHVISION = pathlib.Path(torchvision.__file__).with_name(f"_C{sysconfig.get_config_var('EXT_SUFFIX')}")
@@ -189,6 +190,29 @@ class Programs(ShimProcessTest):
             self.assert_same(rest["numbers"], found[f"{i}/[1][0].numbers"])
             self.assert_same(rest["sum"], found[f"{i}/[1][0].sum"])
         self.assertGreater(len(sizes), 1)
+
+    def test_a_bad_index_is_of_one_call(self):
+        """NNAPI refuses it among the first runs, in which a device that fails is given up; other devices fail, too."""
+        model = self.script(lambda: nn.Sequential(nn.Embedding(12, 16), nn.Linear(16, 12)))
+        out = self.convert(model, "--input", "1:int64", "--runtime", "shim", "--min-segment-macs", "0")
+        code = """if True:
+            import sys
+            sys.path.insert(0, sys.argv[1])
+            import numpy
+            from shim_call import ShimModel
+            model = ShimModel(*sys.argv[2:])
+            for index in (3, 12, 3, 12, 3):
+                try:
+                    print(index, model.call("forward", {"0": numpy.array([index])})[""].std() > 0.01)
+                except RuntimeError as error:
+                    print(index, error)
+            """
+        done = subprocess.run([sys.executable, "-c", code, ROOT / "scripts", SHIM, out], text=True,
+                              env=environment({"LD_LIBRARY_PATH": str(HOST)}), stdout=subprocess.PIPE, check=True)
+        lines = done.stdout.splitlines()
+        self.assertEqual(["3 True"] * 3, lines[::2])
+        for line in lines[1::2]:
+            self.assertIn("the execution on the device that NNAPI chose failed", line)
 
     def test_boxes_of_a_yolo_head(self):
         model = self.script(YoloHead)
