@@ -119,12 +119,21 @@ class MethodPrograms(ShimProcessTest):
         self.assert_calls_agree(original, out, [("encode", {"x": values(1, 9, 16)}), ("forward", {"x": values(2, 9, 16)}),
                                                 ("encode", {"x": values(3, 9, 16)})])
 
-    def test_others_need_pytorch(self):
-        _, out = self.convert_methods(Coder, *CODER)
-        done = self.shim(out, [{"x": values(1, 2, 64)}])
+    def test_others(self):
+        """They stay as they are; a program has those without large weights."""
+        original, out = self.convert_methods(Coder, *CODER)
+        self.assert_calls_agree(original, out, [("forward", {"x": values(1, 2, 64)}), ("encode", {"x": values(2, 2, 64)})])
+        _, out = self.convert_methods(Deep, "--method", "other", "--input", "y=2,64")
+        self.assertIn("the file lacks the method encode, which has weights; --method encode converts it", self.said.stderr)
+        done = self.shim(out, [{"x": values(1, 1, 3, 12, 12)}])
         self.assertEqual(1, done.returncode)
-        self.assertIn("forward", done.stderr)
-        self.assertIn("encode, decode", done.stderr)
+        self.assertIn("method forward was asked for, the model has other", done.stderr)
+
+    def test_state_of_no_named_method(self):
+        original, out = self.convert_methods(Stream, "--method", "step", "--input", "x=1,32", "--min-segment-macs", "0")
+        x = {"x": values(1, 1, 32)}
+        self.assert_calls_agree(original, out, [("step", x), ("set_gain", {"gain": 3.0}), ("peek", x), ("reset_states", {}),
+                                                ("peek", x), ("step", x)])
 
     def test_quantised_tensors_need_pytorch(self):
         self.convert_methods(Scores, "--method", "codes", "--method", "encode", "--input", "encode.x=9,16", "--input",

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <torch/csrc/jit/api/compilation_unit.h>
+#include <torch/csrc/jit/ir/constants.h>
 
 #include <algorithm>
 #include <optional>
@@ -16,6 +17,7 @@
 #include "lib/converter/emit/program.h"
 #include "lib/converter/emit/program_module.h"
 #include "lib/converter/emit/shim_files.h"
+#include "lib/converter/graph/node_reads.h"
 #include "lib/converter/load/archive_writer.h"
 #include "lib/converter/load/converted_file.h"
 #include "lib/serialize/metadata.h"
@@ -77,11 +79,11 @@ void add_method(const torch::jit::Module& module, const std::string& name, const
   module.type()->addMethod(method);
 }
 
-MethodChoice others_of(const std::vector<PlannedMethod>& methods, bool keeps_all) {
+MethodChoice others_of(const std::vector<PlannedMethod>& methods) {
   MethodChoice choice;
   choice.converted.clear();
   for (const PlannedMethod& method : methods) choice.converted.push_back(method.name);
-  choice.keeps_all = keeps_all;
+  choice.keeps_all = true;
   return choice;
 }
 
@@ -108,15 +110,30 @@ std::optional<ProgramRequest> program_request(const std::vector<PlannedMethod>& 
   return request;
 }
 
-// Of the methods that are kept, the names of those that work with the state alone: programs have no weights of others.
-std::vector<std::string> kept_with_state(const std::vector<KeptMethod>& kept, const std::vector<PlannedMethod>& methods,
-                                         const torch::jit::Module& original, std::vector<StateAttribute> state) {
+uint64_t bytes_of_constants(Graph& graph) {
+  uint64_t bytes = 0;
+  for_each_node(graph, [&](const Node& node) {
+    const auto constant = node.kind() == c10::prim::Constant ? torch::jit::toIValue(node.output()) : c10::nullopt;
+    if (constant && constant->isTensor()) bytes += constant->toTensor().nbytes();
+  });
+  return bytes;
+}
+
+// Returns the names of the methods that stay as they are and that a program has, too: those without large weights,
+// which would be in the file once more. Warns of the others.
+std::vector<std::string> without_weights(const std::vector<KeptMethod>& kept, Diagnostics& diagnostics) {
+  constexpr uint64_t kMostBytes = 64 << 10;
   std::vector<std::string> names;
-  Diagnostics told;  // of all that are kept
-  for (const KeptMethod& method : kept_methods(original, others_of(methods, false), state, told)) {
+  for (const KeptMethod& method : kept) {
     const std::string& name = method.schema.name();
-    const auto is_named = [&](const KeptMethod& each) { return each.schema.name() == name; };
-    if (std::any_of(kept.begin(), kept.end(), is_named)) names.push_back(name);
+    if (bytes_of_constants(*method.graph) <= kMostBytes) {
+      names.push_back(name);
+    } else {
+      diagnostics.warn(
+          fmt::format("without PyTorch, the file lacks the method {}, which has weights; --method {} "
+                      "converts it",
+                      name, name));
+    }
   }
   return names;
 }
@@ -145,12 +162,10 @@ MethodsConversion emit_methods(std::vector<PlannedMethod> methods, const torch::
   place.unit = std::make_shared<torch::jit::CompilationUnit>();
   place.late = result.late;
   place.state = state_of(methods, original);
-  const std::vector<StateAttribute> of_methods = place.state;
-  const std::vector<KeptMethod> kept = kept_methods(original, others_of(methods, true), place.state, diagnostics);
+  const std::vector<KeptMethod> kept = kept_methods(original, others_of(methods), place.state, diagnostics);
   const bool is_for_shim = !methods.empty() && methods[0].options.runtime == Runtime::kShim;
   std::optional<ProgramRequest> program;
   if (is_for_shim) program = program_request(methods, diagnostics);
-  if (program) program->kept = kept_with_state(kept, methods, original, of_methods);
   place.host.classes = std::make_shared<ClassCopies>(place.unit);
   if (!place.state.empty()) {
     place.host.state = empty_module(kStateClass, place.unit);
@@ -177,6 +192,7 @@ MethodsConversion emit_methods(std::vector<PlannedMethod> methods, const torch::
   }
   if (program) {
     program->module = result.module;
+    program->kept = without_weights(kept, diagnostics);
     result.program = program_of(*program, false, diagnostics);
   }
   result.late->forget_shared();
