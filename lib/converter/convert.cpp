@@ -166,7 +166,10 @@ PlannedMethod plan_method(const std::string& name, LoadedModel loaded, const Con
   } catch (const ConvertError& error) {
     diagnostics.refusals = std::move(own.refusals);
     for (Warning& warning : own.warnings) diagnostics.warn(std::move(warning));
-    throw ConvertError(error.exit_code(), fmt::format("method {}: {}", name, error.what()));
+    const bool may_stay = error.exit_code() == ExitCode::kNotConvertible;
+    throw ConvertError(error.exit_code(),
+                       fmt::format("method {}: {}{}", name, error.what(),
+                                   may_stay ? fmt::format("\nwithout --method {} it stays as it is", name) : ""));
   }
 }
 

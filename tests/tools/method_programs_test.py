@@ -4,6 +4,7 @@
 import json
 import unittest
 import zipfile
+from typing import Tuple
 
 import torch
 from torch import nn
@@ -52,6 +53,16 @@ class Scores(nn.Module):
     @torch.jit.export
     def codes(self, x):
         return torch.relu(x)
+
+
+class Sizes(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(16, 16)
+
+    @torch.jit.export
+    def rows(self, x) -> Tuple[torch.Tensor, int]:
+        return self.layer(x), x.size(0)
 
 
 class MethodPrograms(ShimProcessTest):
@@ -139,6 +150,11 @@ class MethodPrograms(ShimProcessTest):
         self.convert_methods(Scores, "--method", "codes", "--method", "encode", "--input", "encode.x=9,16", "--input",
                              "codes.x=9,16:quint8:0.1:3", "--min-segment-macs", "0")
         self.assertIn("needs PyTorch on the phone: method codes takes quantised tensors", self.said.stderr)
+
+    def test_verified_with_sizes_as_results(self):
+        self.convert_methods(Sizes, "--method", "rows", "--input", "x=3,16")
+        done = self.succeed("verify", self.folder / "model.pt", self.folder / "out.pt", "--without-torch")
+        self.assertIn("run without PyTorch", done.stdout)
 
     def test_verified_and_inspected(self):
         _, out = self.convert_methods(Stream, *STREAM)

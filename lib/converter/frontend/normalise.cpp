@@ -65,7 +65,7 @@ bool is_named(const std::string& argument, const NormaliseOptions& options) {
 
 std::string hint_for_parts(const std::string& name, const c10::TypePtr& type, const NormaliseOptions& options) {
   if (!is_container(*type) || is_named(name, options)) {
-    return options.may_split ? "" : "; without --fallback none it converts in parts";
+    return hint_to_bind(name, type) + (options.may_split ? "" : "; --fallback partition converts it in parts");
   }
   return fmt::format("; name the tensors in it, for example --input '{}=1,3,224,224', to convert parts of it",
                      example_name(name, type));
@@ -109,7 +109,7 @@ void read_inputs(NormalisedModel& model, const LoadedModel& loaded, const Normal
       throw ConvertError(ExitCode::kNotConvertible,
                          fmt::format("input {} of forward is bound to a tensor, which TorchScript compares with a "
                                      "call's: NNAPI runs a model whole only if forward takes tensors of any values{}",
-                                     name, options.may_split ? "" : "; without --fallback none it converts in parts"));
+                                     name, options.may_split ? "" : "; --fallback partition converts it in parts"));
     }
     if (input->type()->kind() != c10::TypeKind::TensorType) {
       throw ConvertError(ExitCode::kNotConvertible,
@@ -322,20 +322,20 @@ void make_canonical(NormalisedModel& model, Diagnostics& diagnostics, torch::jit
 namespace {
 
 // Attributes that forward changes and doesn't read again would be dropped, but other methods read them.
-void check_effects_on_methods(const NormalisedModel& model, const LoadedModel& loaded) {
+void check_effects_on_methods(const NormalisedModel& model, const LoadedModel& loaded, bool may_split) {
   if (loaded.read_elsewhere.empty()) return;
   for (const AttributePath& path : attributes_changed_by(model.frozen, "forward")) {
     if (loaded.read_elsewhere.count(path) == 0) continue;
     throw ConvertError(ExitCode::kNotConvertible,
-                       fmt::format("forward changes the attribute {}, which other methods read; without --fallback "
-                                   "none it converts in parts",
-                                   path_text(path)));
+                       fmt::format("it changes the attribute {}, which other methods read, and NNAPI alone keeps no "
+                                   "state{}",
+                                   path_text(path), may_split ? "" : "; --fallback partition converts it in parts"));
   }
 }
 
 void normalise_for_nnapi(NormalisedModel& model, const LoadedModel& loaded, const NormaliseOptions& options,
                          Diagnostics& diagnostics) {
-  check_effects_on_methods(model, loaded);
+  check_effects_on_methods(model, loaded, options.may_split);
   if (changes_containers(*model.graph)) simplify_containers(model.graph);
   read_inputs(model, loaded, options);
   warn_of_dropped_effects(*model.graph, diagnostics);
