@@ -70,10 +70,11 @@ class RecordFinder {
       *root = record.name.substr(0, root_bytes + 1);
       return NNAPI_SHIM_OK;
     }
-    return fail(error_, NNAPI_SHIM_BAD_MODEL,
-                "%.200s has no record %s; run the file with PyTorch, or convert the model with --runtime shim so that "
-                "nothing stays on the CPU (--fallback none)",
-                file_.path, format::kIndexRecord);
+    return fail(
+        error_, NNAPI_SHIM_BAD_MODEL,
+        "%.200s has no record %s; run the file with PyTorch, or convert the model with --runtime shim, which warns of "
+        "what needs PyTorch",
+        file_.path, format::kIndexRecord);
   }
 
  private:

@@ -23,7 +23,7 @@ int nnapi_shim_model::fail_method(const char* name, nnapi_shim_error* error) con
     const size_t length = std::strlen(names);
     std::snprintf(names + length, sizeof names - length, "%s%s", length > 0 ? ", " : "", method_name(i));
   }
-  return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "method %.100s was asked for, the model has %s", name, names);
+  return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "method \"%.100s\" was asked for, the model has %s", name, names);
 }
 
 // Arguments are "0", "1" and so on.

@@ -100,7 +100,7 @@ class ArgumentMaker {
       length = std::strlen(names);
     }
     return fail(error_, NNAPI_SHIM_BAD_ARGUMENT, "argument %.150s is unknown: the method %.60s has %s", path,
-                method.name, names);
+                method.name, names[0] != '\0' ? names : "none");
   }
 
   // Lists those of a group whose step `depth` fits, behind the numbers that are in use. The caller frees `numbers`.
@@ -424,15 +424,19 @@ int borrow_tensor(Context& context, const nnapi_shim_named_tensor& tensor, Value
                 tensor.path, tensor.rank, tensor.sizes != nullptr ? "" : "out", program::kMostAxes);
   }
   uint64_t bytes = program::element_bytes(dtype);
-  bool fits = true;
   for (uint32_t i = 0; i < tensor.rank; ++i) {
-    fits =
-        fits && tensor.sizes[i] >= 0 && !__builtin_mul_overflow(bytes, static_cast<uint64_t>(tensor.sizes[i]), &bytes);
+    const bool fits =
+        tensor.sizes[i] >= 0 && !__builtin_mul_overflow(bytes, static_cast<uint64_t>(tensor.sizes[i]), &bytes);
+    if (fits) continue;
+    return fail(error, NNAPI_SHIM_BAD_ARGUMENT,
+                "argument %.150s: size %lld found at axis %u, one of 0 or more that fits "
+                "into memory needed",
+                tensor.path, static_cast<long long>(tensor.sizes[i]), i);
   }
-  if (!fits || bytes != tensor.bytes || (tensor.data == nullptr && bytes > 0)) {
-    return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "argument %.150s: %zu bytes found, %llu needed for its sizes",
-                tensor.path, tensor.data != nullptr ? tensor.bytes : 0,
-                static_cast<unsigned long long>(fits ? bytes : 0));
+  if (bytes != tensor.bytes || (tensor.data == nullptr && bytes > 0)) {
+    return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "argument %.150s: %zu bytes%s found, %llu needed for its sizes",
+                tensor.path, tensor.bytes, tensor.data != nullptr ? "" : " at a null pointer",
+                static_cast<unsigned long long>(bytes));
   }
   static const uint64_t kNothing = 0;
   const void* data = tensor.data != nullptr ? tensor.data : &kNothing;

@@ -126,7 +126,7 @@ TEST_CASE("files without a program are called by numbers") {
     const Given given("0", ScalarType::kFloat32, {2, 64}, bytes);
     CHECK_THAT(file.refusal({given, given}), Contains("argument 0 is given twice"));
     CHECK(file.call({given}, "reset") == NNAPI_SHIM_BAD_ARGUMENT);
-    CHECK_THAT(file.message(), Contains("method reset was asked for, the model has forward"));
+    CHECK_THAT(file.message(), Contains("method \"reset\" was asked for, the model has forward"));
   }
   OpenFile chain(archive_of({}, {three_operations(), three_operations()},
                             "segments 2\n1\ndata/1\ndata/0\na0\ndata/3\ndata/2\ns0.0\ns1.0 s0.0\n"));
@@ -217,11 +217,11 @@ TEST_CASE("tensors that don't fit their description are refused") {
   ProgramMaker make = echo_of("Tensor");
   OpenFile file(make);
   CHECK_THAT(file.refusal({Given("x", {3}, {1, 2})}), Contains("8 bytes found, 12 needed"));
-  CHECK_THAT(file.refusal({Given("x", {-1}, {})}), Contains("bytes found"));
+  CHECK_THAT(file.refusal({Given("x", {-1}, {})}), Contains("size -1 found at axis 0"));
   CHECK_THAT(file.refusal({Given("x", static_cast<ScalarType>(8), {}, {1})}), Contains("dtype 8 found"));
   CHECK_THAT(file.refusal({Given("x", static_cast<ScalarType>(-1), {}, {1})}), Contains("dtype -1 found"));
   CHECK_THAT(file.refusal({Given("x", {1, 1, 1, 1, 1, 1, 1, 1, 1}, {1})}), Contains("rank 9 found"));
-  CHECK_THAT(file.refusal({Given("x", {INT64_MAX, INT64_MAX}, {1})}), Contains("bytes found"));
+  CHECK_THAT(file.refusal({Given("x", {INT64_MAX, INT64_MAX}, {1})}), Contains("size 9223372036854775807 found at axis 0"));
   CHECK(nnapi_shim_call(file.model(), nullptr, nullptr, 1, nullptr, nullptr) == NNAPI_SHIM_BAD_ARGUMENT);
   CHECK(nnapi_shim_call(nullptr, nullptr, nullptr, 0, nullptr, nullptr) == NNAPI_SHIM_BAD_ARGUMENT);
   REQUIRE(file.call({Given("x", {2}, {1, 2})}) == NNAPI_SHIM_OK);

@@ -138,7 +138,7 @@ class MethodPrograms(ShimProcessTest):
         self.assertIn("the file lacks the method encode, which has weights; --method encode converts it", self.said.stderr)
         done = self.shim(out, [{"x": values(1, 1, 3, 12, 12)}])
         self.assertEqual(1, done.returncode)
-        self.assertIn("method forward was asked for, the model has other", done.stderr)
+        self.assertIn('method "forward" was asked for, the model has other', done.stderr)
 
     def test_state_of_no_named_method(self):
         original, out = self.convert_methods(Stream, "--method", "step", "--input", "x=1,32", "--min-segment-macs", "0")

@@ -145,8 +145,9 @@ void check_whole(const std::string& method, const Conversion& conversion) {
   if (conversion.segments.size() == 1 && conversion.cpu_nodes.empty()) {
     refuse_file(
         fmt::format("{}the model's only segment stands in checks or conversions of arguments and results, such as for "
-                    "--input NAME=VALUE; needed: a model without them; hint: leave --input NAME=VALUE out if the model "
-                    "converts without it, or make the value a constant of the model",
+                    "--input NAME=VALUE; needed: a model without them; hint: --fallback none names what keeps it from "
+                    "being whole; leave --input NAME=VALUE out if the model converts without it, or make the value a "
+                    "constant of the model",
                     before));
   }
   std::string cpu;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "lib/base/counted.h"
 
@@ -91,6 +92,13 @@ std::string to_text(const Verification& verification) {
                         output.quanta ? fmt::format("{:.1f}", *output.quanta) : "-");
   }
   for (size_t i = 0; i < verification.outputs.size(); ++i) {
+    if (!std::isfinite(verification.outputs[i].max_error)) {
+      text += fmt::format(
+          "output {} has infinite numbers or NaN in one of both, which can't be compared; made-up inputs may lie "
+          "beyond "
+          "what the model gets: give its own with `nnapi-convert verify --inputs FILE`\n",
+          i);
+    }
     if (verification.outputs[i].is_constant) {
       text += fmt::format("warning: output {} is the same everywhere: this compares nothing\n", i);
     } else if (verification.outputs[i].ignores_input) {
