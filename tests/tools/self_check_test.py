@@ -60,6 +60,19 @@ class Growing(nn.Module):
         return x
 
 
+class Recognised(nn.Module):
+    """What NNAPI has as one operation and PyTorch as several, before a step that NNAPI lacks."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = nn.Conv2d(3, 16, 3, padding=1), nn.Linear(16, 8)
+
+    def forward(self, x):
+        x = nn.functional.local_response_norm(torch.relu(self.first(x)), 5, alpha=0.5)
+        x = nn.functional.lp_pool2d(x, 2, (3, 2)).mean([2, 3])
+        return torch.nextafter(self.last(x), torch.zeros(()))
+
+
 class Boxes(nn.Module):
     """Sizes of boxes are exponentials of quantised results, of sums that NNAPI rounds otherwise than PyTorch."""
 
@@ -186,6 +199,17 @@ class SelfCheck(CliTest):
         self.assertGreaterEqual(len(shown["segments"]), 2)
         for segment in shown["segments"]:
             self.assertTrue(segment["samples"])
+
+    def test_operators_that_are_recognised(self):
+        torch.manual_seed(0)
+        model = self.folder / "recognised.pt"
+        torch.jit.trace(Recognised().eval(), torch.randn(1, 3, 15, 16)).save(str(model))
+        for options in ((), ("--fallback", "partition-cpu")):
+            with self.subTest(options):
+                path, warnings = self.converted(model, "--input", "1,3,15,16", "--verify", *options)
+                self.assertNotIn("self-check", warnings)
+                shown = json.loads(self.succeed("inspect", path, "--format", "json").stdout)
+                self.assertTrue(shown["segments"][0]["samples"])
 
     def test_quantised_by_data(self):
         model = self.fixture("residual.pt")

@@ -21,6 +21,7 @@
 #include "lib/converter/frontend/arguments.h"
 #include "lib/converter/frontend/index_range.h"
 #include "lib/converter/graph/quantised_engine.h"
+#include "lib/converter/graph/recognised_forms.h"
 #include "lib/converter/graph/torch_error.h"
 #include "lib/converter/load/newer_operators.h"
 #include "lib/format/buffer_samples.h"
@@ -234,8 +235,9 @@ Run run_of_whole(const LoadedModel& loaded, const ModuleInterface& interface) {
 }
 
 Run run_of_segment(const Segment& segment) {
-  return [code = torch::jit::Code(segment.model.graph, "segment"),
-          graph = segment.model.graph](const std::vector<at::Tensor>& inputs) {
+  const std::shared_ptr<torch::jit::Graph> graph = segment.model.graph->copy();
+  use_recognised_forms(*graph);
+  return [code = torch::jit::Code(graph, "segment"), graph](const std::vector<at::Tensor>& inputs) {
     const c10::InferenceMode guard;
     const PoolingAsDefined pooling({graph});
     torch::jit::Stack stack(inputs.begin(), inputs.end());

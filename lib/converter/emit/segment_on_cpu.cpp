@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "lib/converter/emit/emit_cpu.h"
+#include "lib/converter/graph/recognised_forms.h"
 
 namespace nnapi_convert {
 namespace {
@@ -85,6 +86,7 @@ std::shared_ptr<Graph> with_outputs(const std::shared_ptr<Graph>& graph, const s
   }
   copy->registerOutput(copy->insertNode(copy->createTuple(outputs))->output());
   torch::jit::EliminateDeadCode(copy);  // the result's other parts
+  use_recognised_forms(*copy);
   return copy;
 }
 
