@@ -221,7 +221,8 @@ TEST_CASE("tensors that don't fit their description are refused") {
   CHECK_THAT(file.refusal({Given("x", static_cast<ScalarType>(8), {}, {1})}), Contains("dtype 8 found"));
   CHECK_THAT(file.refusal({Given("x", static_cast<ScalarType>(-1), {}, {1})}), Contains("dtype -1 found"));
   CHECK_THAT(file.refusal({Given("x", {1, 1, 1, 1, 1, 1, 1, 1, 1}, {1})}), Contains("rank 9 found"));
-  CHECK_THAT(file.refusal({Given("x", {INT64_MAX, INT64_MAX}, {1})}), Contains("size 9223372036854775807 found at axis 0"));
+  CHECK_THAT(file.refusal({Given("x", {INT64_MAX, INT64_MAX}, {1})}),
+             Contains("size 9223372036854775807 found at axis 0"));
   CHECK(nnapi_shim_call(file.model(), nullptr, nullptr, 1, nullptr, nullptr) == NNAPI_SHIM_BAD_ARGUMENT);
   CHECK(nnapi_shim_call(nullptr, nullptr, nullptr, 0, nullptr, nullptr) == NNAPI_SHIM_BAD_ARGUMENT);
   REQUIRE(file.call({Given("x", {2}, {1, 2})}) == NNAPI_SHIM_OK);
