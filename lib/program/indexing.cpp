@@ -22,8 +22,8 @@ Tensor* make_nonzero(Pool& pool, const Tensor& tensor) {
   if (tensor.rank == 1 && is_byte_run(tensor)) {
     const uint8_t* bytes = tensor.bytes();
     const int64_t* const end = out + sizes[0];
-    for (int64_t i = 0; out < end && i < all;
-         ++i) {  // places of zeros are overwritten: that takes less time than a decision
+    // Places of zeros are overwritten: that takes less time than a decision.
+    for (int64_t i = 0; out < end && i < all; ++i) {
       *out = i;
       out += bytes[i] != 0 ? 1 : 0;
     }

@@ -50,13 +50,9 @@ at::Tensor DeferredTensors::add(const nnapi::Constant& constant) {
 }
 
 at::Tensor DeferredTensors::add_shared(const nnapi::Constant& constant) {
-  const size_t hash = constant.sample_hash();
-  const auto [begin, end] = shared_.equal_range(hash);
-  for (auto it = begin; it != end; ++it) {
-    if (it->second.first == constant) return it->second.second;
-  }
+  if (const at::Tensor* known = shared_.find(constant)) return *known;
   const at::Tensor tensor = add(constant);
-  shared_.emplace(hash, std::make_pair(constant, tensor));
+  shared_.add(constant, tensor);
   return tensor;
 }
 

@@ -7,9 +7,9 @@
 
 #include <functional>
 #include <unordered_map>
-#include <utility>
 
 #include "lib/nnapi/constant.h"
+#include "lib/nnapi/constant_map.h"
 
 namespace nnapi_convert {
 
@@ -28,7 +28,7 @@ class DeferredTensors {
   // Returns a tensor of `size` bytes that `write` makes: a late one, or, if it is small, a filled one.
   at::Tensor add(uint64_t size, Write write, OnWritten on_written);
 
-  // Takes back a tensor of add(), which nothing holds.
+  // Takes back a tensor of add(): it will not be written.
   void remove(const at::Tensor& tensor) { late_.erase(key_of(tensor)); }
 
   // Evaluates all late tensors; after that they are normal tensors.
@@ -53,7 +53,7 @@ class DeferredTensors {
   static Key key_of(const at::Tensor& tensor) { return tensor.storage().unsafeGetStorageImpl(); }
   at::Tensor keep(Late late);
 
-  std::unordered_multimap<size_t, std::pair<nnapi::Constant, at::Tensor>> shared_;  // by sample_hash()
+  nnapi::ConstantMap<at::Tensor> shared_;
   std::unordered_map<Key, Late> late_;
 };
 

@@ -3,11 +3,10 @@
 
 #include <algorithm>
 #include <numeric>
-#include <optional>
-#include <unordered_map>
 #include <utility>
 
 #include "lib/format/buffer_format_v2.h"
+#include "lib/nnapi/constant_map.h"
 #include "lib/serialize/rounded_up.h"
 
 namespace nnapi_convert {
@@ -17,33 +16,16 @@ namespace format = buffer_format_v2;
 
 constexpr size_t kLeastBytes = 4096;  // smaller ones, such as equal biases, are no reason to map others' weights
 
-// Finds equal constants.
-class KnownWeights {
- public:
-  // Returns the number that the constant was added with.
-  std::optional<size_t> find(const nnapi::Constant& value) const {
-    const auto [begin, end] = numbers_.equal_range(value.sample_hash());
-    const auto found = std::find_if(begin, end, [&](const auto& each) { return each.second.first == value; });
-    return found == end ? std::nullopt : std::optional(found->second.second);
-  }
-  void add(const nnapi::Constant& value, size_t number) {
-    numbers_.emplace(value.sample_hash(), std::make_pair(value, number));
-  }
-
- private:
-  std::unordered_multimap<size_t, std::pair<nnapi::Constant, size_t>> numbers_;
-};
-
 // The lowest buffer with which each buffer shares weights.
 std::vector<size_t> first_sharers(const std::vector<ShimBuffer*>& buffers) {
   std::vector<size_t> first(buffers.size());
   std::iota(first.begin(), first.end(), size_t{0});
-  KnownWeights known;  // of the first buffer that has them
+  nnapi::ConstantMap<size_t> known;  // the first buffer that has them
   for (size_t i = 0; i < buffers.size(); ++i) {
     for (const PlacedWeight& weight : buffers[i]->weights) {
       if (weight.value.byte_count() < kLeastBytes) continue;
-      const std::optional<size_t> other = known.find(weight.value);
-      if (!other) {
+      const size_t* other = known.find(weight.value);
+      if (other == nullptr) {
         known.add(weight.value, i);
         continue;
       }
@@ -58,18 +40,18 @@ std::vector<size_t> first_sharers(const std::vector<ShimBuffer*>& buffers) {
 void join_weights(const std::vector<ShimBuffer*>& group) {
   std::vector<PlacedWeight> all;
   uint64_t bytes = 0;
-  KnownWeights known;
+  nnapi::ConstantMap<uint64_t> places;
   for (ShimBuffer* buffer : group) {
     std::vector<uint64_t> offsets;
     for (const PlacedWeight& weight : buffer->weights) {
-      std::optional<size_t> number = known.find(weight.value);
-      if (!number) {
-        number = all.size();
-        known.add(weight.value, *number);
-        all.push_back({weight.value, bytes});
-        bytes += rounded_up(weight.value.byte_count(), format::kWeightAlignment);
+      if (const uint64_t* place = places.find(weight.value)) {
+        offsets.push_back(*place);
+        continue;
       }
-      offsets.push_back(all[*number].offset);
+      places.add(weight.value, bytes);
+      offsets.push_back(bytes);
+      all.push_back({weight.value, bytes});
+      bytes += rounded_up(weight.value.byte_count(), format::kWeightAlignment);
     }
     for (const WeightWord& each : buffer->weight_words) put_long(&buffer->words[each.word], offsets[each.weight]);
     buffer->weights.clear();

@@ -429,8 +429,7 @@ int borrow_tensor(Context& context, const nnapi_shim_named_tensor& tensor, Value
         tensor.sizes[i] >= 0 && !__builtin_mul_overflow(bytes, static_cast<uint64_t>(tensor.sizes[i]), &bytes);
     if (fits) continue;
     return fail(error, NNAPI_SHIM_BAD_ARGUMENT,
-                "argument %.150s: size %lld found at axis %u, one of 0 or more that fits "
-                "into memory needed",
+                "argument %.150s: size %lld found at axis %u, one of 0 or more that fits into memory needed",
                 tensor.path, static_cast<long long>(tensor.sizes[i]), i);
   }
   if (bytes != tensor.bytes || (tensor.data == nullptr && bytes > 0)) {

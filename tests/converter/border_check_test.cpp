@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which differences at the borders of floats are faults.
+// Which differences at the borders of floats are found, and which are faults.
 #include "lib/converter/verify/border_check.h"
 
 #include <ATen/ATen.h>
@@ -40,6 +40,18 @@ TEST_CASE("infinite numbers, NaN and failures of an approximate model stay fault
   }
   const auto fails = [](const Values&) -> Tensors { throw ConvertError(ExitCode::kVerificationFailed, "no device"); };
   CHECK(is_fault(fails, true));
+}
+
+TEST_CASE("a number's own dtype is a difference with PyTorch only") {
+  BorderSample sample;
+  sample.values = {at::arange(8, at::TensorOptions(at::kFloat))};
+  const auto run = [](at::ScalarType dtype) {
+    return [dtype](const Values& values) { return Tensors{values[0].toTensor().sum().to(dtype)}; };
+  };
+  BorderRuns runs{run(at::kDouble), run(at::kFloat)};
+  CHECK(check_borders({sample}, 1, runs).size() == 1);
+  runs.is_without_torch = true;
+  CHECK(check_borders({sample}, 1, runs).empty());
 }
 
 }  // namespace

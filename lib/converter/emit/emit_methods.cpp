@@ -100,8 +100,8 @@ std::optional<ProgramRequest> program_request(const std::vector<PlannedMethod>& 
     }
     if (!outputs) {
       diagnostics.warn(
-          fmt::format("the file needs PyTorch on the phone: method {} takes quantised tensors, which "
-                      "programs of the shim lack",
+          fmt::format("the file needs PyTorch on the phone: method {} takes quantised tensors, which programs of "
+                      "the shim lack",
                       method.name));
       return std::nullopt;
     }

@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <iterator>
 #include <memory>
-#include <optional>
 #include <set>
 #include <unordered_map>
 
@@ -61,15 +60,6 @@ std::string record_of(size_t tensor) {
   return fmt::format("{}{}", kTensorFolder, tensor);
 }
 
-// Returns the number of the first compilation that has this record as its weights.
-std::optional<size_t> part_of_weights(const ArchiveExtras& extras, const std::string& record) {
-  const auto& all = extras.shim_records;
-  const auto found =
-      std::find_if(all.begin(), all.end(), [&](const ShimRecords& each) { return each.weights == record; });
-  if (found == all.end()) return std::nullopt;
-  return static_cast<size_t>(found - all.begin());
-}
-
 // Lets the weights of the shim's compilation `part`, which are the tensor of that number, begin on a page. Its words
 // are the next tensor.
 void write_padding(ZipWriter& zip, const PickledState& state, size_t tensor, size_t part) {
@@ -95,13 +85,21 @@ void write_tensor(ZipWriter& zip, const std::string& name, const at::Tensor& ten
 
 void write_state(ZipWriter& zip, const PickledState& state, const DeferredTensors& late, bool releases,
                  const ArchiveExtras& extras) {
-  // Without a module, those of the compilations.
   std::set<std::string> of_shim;
-  for (const ShimRecords& records : extras.shim_records) of_shim.insert({records.weights, records.words});
+  std::unordered_map<std::string, size_t> first_parts;  // by the record of a compilation's weights
+  for (size_t part = 0; part < extras.shim_records.size(); ++part) {
+    const ShimRecords& records = extras.shim_records[part];
+    of_shim.insert({records.weights, records.words});
+    first_parts.emplace(records.weights, part);
+  }
+  // Without a module, the tensors of the compilations.
   const size_t count = extras.has_module ? state.tensors.size() : of_shim.size();
   for (size_t i = 0; i < count; ++i) {
-    if (const auto part = part_of_weights(extras, record_of(i))) write_padding(zip, state, i, *part);
-    write_tensor(zip, record_of(i), state.tensors[i], late, releases);
+    const std::string record = record_of(i);
+    if (const auto part = first_parts.find(record); part != first_parts.end()) {
+      write_padding(zip, state, i, part->second);
+    }
+    write_tensor(zip, record, state.tensors[i], late, releases);
   }
   if (extras.has_module) zip.add(kStateRecord, state.bytes);
 }

@@ -95,8 +95,7 @@ std::string to_text(const Verification& verification) {
     if (!std::isfinite(verification.outputs[i].max_error)) {
       text += fmt::format(
           "output {} has infinite numbers or NaN in one of both, which can't be compared; made-up inputs may lie "
-          "beyond "
-          "what the model gets: give its own with `nnapi-convert verify --inputs FILE`\n",
+          "beyond what the model gets: give its own with `nnapi-convert verify --inputs FILE`\n",
           i);
     }
     if (verification.outputs[i].is_constant) {

@@ -118,15 +118,6 @@ void check_same_dtypes(const Tensors& original, const Tensors& converted) {
   }
 }
 
-// Gives numbers among results the dtype that flatten() gives them; a file without PyTorch does not tell numbers from
-// tensors of rank 0.
-void unify_numbers(const Tensors& original, Tensors& converted) {
-  for (size_t i = 0; i < converted.size() && i < original.size(); ++i) {
-    const bool is_number = original[i].dim() == 0 && original[i].scalar_type() == at::kDouble;
-    if (is_number && converted[i].dim() == 0) converted[i] = converted[i].to(at::kDouble);
-  }
-}
-
 // How far the original is from the float model that it stands for.
 class OriginalErrors {
  public:
@@ -285,7 +276,7 @@ Verification verify_file(const VerifyRequest& request, LoadedModel& original, st
                                              hint_for(request, converted.metadata));
     if (meaning) errors_of_original.add(expected, run_if_possible(original.module, for_original));
     Tensors found = run_converted(sample);
-    if (request.without_torch) unify_numbers(expected, found);
+    if (request.without_torch) found = with_numbers_of(expected, std::move(found));
     check_same_outputs(expected, found);
     check_same_dtypes(expected, found);
     if (accumulators.size() < expected.size()) accumulators.resize(expected.size());
@@ -323,8 +314,9 @@ Verification verify_file(const VerifyRequest& request, LoadedModel& original, st
     return run_unconverted(meaning ? *meaning : original.module,
                            assemble(arguments, with_original_dtypes(sample, converted.metadata)), "the original");
   };
-  check_at_borders(result, request, original, converted.metadata, samples[0],
-                   {run_original, run_converted, result.tolerance, false, is_approximate(converted)});
+  check_at_borders(
+      result, request, original, converted.metadata, samples[0],
+      {run_original, run_converted, result.tolerance, false, is_approximate(converted), request.without_torch});
   return result;
 }
 

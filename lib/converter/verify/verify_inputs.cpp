@@ -209,6 +209,14 @@ void flatten(const c10::IValue& value, Tensors& tensors) {
   }
 }
 
+Tensors with_numbers_of(const Tensors& original, Tensors results) {
+  for (size_t i = 0; i < results.size() && i < original.size(); ++i) {
+    const bool is_number = original[i].dim() == 0 && original[i].scalar_type() == at::kDouble;
+    if (is_number && results[i].dim() == 0) results[i] = results[i].to(at::kDouble);
+  }
+  return results;
+}
+
 Values with_original_dtypes(const Values& values, const Metadata& metadata) {
   return with_tensors(values, [&](size_t number, const at::Tensor& tensor) {
     return to_interface(tensor, metadata.inputs.at(number).original);

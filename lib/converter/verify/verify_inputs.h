@@ -23,6 +23,10 @@ LoadedModel load_method(const std::string& path, const std::string& method);
 // Appends the tensors of a result, in the order of its tuples and lists.
 void flatten(const c10::IValue& value, Tensors& tensors);
 
+// Returns the results with numbers as flatten() gives them. Without PyTorch, a number is a tensor of rank 0 of its own
+// dtype; only the original's results tell it from other tensors.
+Tensors with_numbers_of(const Tensors& original, Tensors results);
+
 // Returns the arguments of the converted model's forward.
 ForwardArguments arguments_of(const ConvertedFile& converted);
 
