@@ -52,9 +52,13 @@ bool may_change(const torch::jit::Use& use, const c10::TypePtr& type) {
 }  // namespace
 
 bool hands_on(const Node& node) {
+  return is_container(node) || (takes_out(node) && node.kind() != c10::aten::__getitem__);
+}
+
+bool takes_out(const Node& node) {
   const c10::Symbol kind = node.kind();
-  return is_container(node) || kind == c10::prim::ListUnpack || kind == c10::prim::TupleUnpack ||
-         kind == c10::prim::TupleIndex || kind == c10::prim::TupleSlice || kind == c10::prim::unchecked_cast;
+  return kind == c10::prim::ListUnpack || kind == c10::prim::TupleUnpack || kind == c10::prim::TupleIndex ||
+         kind == c10::prim::TupleSlice || kind == c10::prim::unchecked_cast || kind == c10::aten::__getitem__;
 }
 
 bool may_be_changed(const Value& container) {

@@ -10,8 +10,11 @@ namespace nnapi_convert {
 // it.
 bool is_glue(const torch::jit::Node& node);
 
-// True for a node whose results are its inputs, or what containers among its inputs hold.
+// True for a node whose results are its inputs, or all or a known part of what containers among its inputs hold.
 bool hands_on(const torch::jit::Node& node);
+
+// True for a node whose results are its input, or some of what the container that it reads holds.
+bool takes_out(const torch::jit::Node& node);
 
 // True if a node that reads this list or dict may change it.
 bool may_be_changed(const torch::jit::Value& container);

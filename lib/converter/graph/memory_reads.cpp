@@ -7,12 +7,23 @@
 namespace nnapi_convert {
 namespace {
 
-std::unordered_set<c10::Symbol> reading_kinds() {
-  std::unordered_set<c10::Symbol> kinds;
+using Kinds = std::unordered_set<c10::Symbol>;
+
+Kinds reading_kinds() {
+  Kinds kinds;
   for (const char* name : {"as_strided", "as_strided_", "as_strided_copy", "is_contiguous",
                            "is_non_overlapping_and_dense", "is_set_to", "is_strides_like_format", "resize", "resize_",
                            "resize_as", "resize_as_", "set", "set_", "storage_offset", "stride"}) {
     kinds.insert(c10::Symbol::aten(name));
+  }
+  return kinds;
+}
+
+Kinds forgetting_kinds() {
+  Kinds kinds;
+  for (const char* name : {"dim", "len", "numel", "size"}) kinds.insert(c10::Symbol::aten(name));
+  for (const char* name : {"torchvision::roi_align", "torchvision::roi_pool"}) {
+    kinds.insert(c10::Symbol::fromQualString(name));
   }
   return kinds;
 }
@@ -28,7 +39,12 @@ bool any_reads(const torch::jit::Block& block) {
 }  // namespace
 
 bool reads_memory_order(const torch::jit::Node& node) {
-  static const std::unordered_set<c10::Symbol> kinds = reading_kinds();
+  static const Kinds kinds = reading_kinds();
+  return kinds.count(node.kind()) != 0;
+}
+
+bool forgets_memory_order(const torch::jit::Node& node) {
+  static const Kinds kinds = forgetting_kinds();
   return kinds.count(node.kind()) != 0;
 }
 

@@ -9,6 +9,7 @@
 #include "lib/base/error.h"
 #include "lib/converter/frontend/cpu_reason.h"
 #include "lib/converter/graph/glue.h"
+#include "lib/converter/graph/memory_reads.h"
 #include "lib/converter/plan/block_items.h"
 
 namespace nnapi_convert {
@@ -206,11 +207,17 @@ class Partitioner {
     return true;
   }
 
-  // True if the CPU or the caller reads the value: they may see its order in memory.
-  bool leaves_nnapi(const torch::jit::Value& value) const {
+  // True if the CPU or the caller reads the value, or one of what the container holds, and may see its order in memory.
+  bool shows_memory_order(const torch::jit::Value& value) const {
     const auto& uses = value.uses();
     return std::any_of(uses.begin(), uses.end(), [&](const torch::jit::Use& use) {
-      return is_glue(*use.user) ? leaves_nnapi(*use.user->output()) : on_nnapi_.count(use.user) == 0;
+      const Node& user = *use.user;
+      if (is_glue(user) || takes_out(user)) {
+        const auto outputs = user.outputs();
+        return std::any_of(outputs.begin(), outputs.end(),
+                           [&](const torch::jit::Value* output) { return shows_memory_order(*output); });
+      }
+      return on_nnapi_.count(&user) == 0 && !forgets_memory_order(user);
     });
   }
 
@@ -231,7 +238,7 @@ class Partitioner {
       planned.part.keeps_float32 = block.keeps_float32(members);
       const std::vector<torch::jit::Value*>& outputs = planned.segment.outputs;
       for (size_t i = 0; i < outputs.size(); ++i) {
-        planned.part.interface.outputs[i].is_contiguous = leaves_nnapi(*outputs[i]);
+        planned.part.interface.outputs[i].is_contiguous = shows_memory_order(*outputs[i]);
       }
       plan_.segments.push_back(std::move(planned));
       return std::nullopt;
