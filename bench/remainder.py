@@ -4,10 +4,11 @@
 TorchScript with libnnapi_shim_torch, of the same file in the same run.
 
 FOLDER holds what `make_models.py FOLDER --group zoo_detection` wrote. Prints for each model the milliseconds of a call
-outside of NNAPI (median), the time to load the file in times of its segments alone, the peak memory of both processes,
-and the ratios. Both sides use one thread and the host's NNAPI. Times are of the wall clock, less what NNAPI's own
-executions took: the machine has to be idle. Memory is that of processes whose NNAPI computes nothing, as the host's has
-LibTorch in it: nnapi-probe --bench, and Python with PyTorch. "-": the model doesn't bear such numbers."""
+outside of NNAPI (median), the time to load the file in times of its segments alone, once until NNAPI has compiled what
+has fixed sizes ("load") and once without that ("open"), the peak memory of both processes, and the ratios. Both sides
+use one thread and the host's NNAPI. Times are of the wall clock, less what NNAPI's own executions took: the machine has
+to be idle. Memory is that of processes whose NNAPI computes nothing, as the host's has LibTorch in it: nnapi-probe
+--bench, and Python with PyTorch. "-": the model doesn't bear such numbers."""
 
 import argparse
 import ctypes
@@ -124,8 +125,8 @@ def compare(model, specs, arguments, work):
     load = json.loads(run([arguments.build / "bin/shim_load_time", out, arguments.runs], arguments.build))
     probe = [arguments.build / "bin/nnapi-probe", "--bench", out, "--input", spec, "--runs", "1"]
     peaks = [peak_megabytes(command, arguments.build, work) for command in (probe, side("torch", 1))]
-    return (f"| {model.stem} | {columns(*times, 2)} | {load['file_us'] / load['segments_us']:.2f} | "
-            f"{columns(*peaks, 0)} |")
+    loads = [load[f"file_{what}_us"] / load[f"segments_{what}_us"] for what in ("ready", "open")]
+    return f"| {model.stem} | {columns(*times, 2)} | {loads[0]:.2f} | {loads[1]:.2f} | {columns(*peaks, 0)} |"
 
 
 def main():
@@ -141,8 +142,8 @@ def main():
     if arguments.side:
         return measure(arguments.side, arguments.build, arguments.folder, *arguments.rest, arguments.runs)
     from shim_zoo import named_models
-    print("| model | shim, ms | TorchScript, ms | ratio | load, of segments alone | shim, MB | TorchScript, MB | ratio |\n"
-          "|---|---|---|---|---|---|---|---|")
+    print("| model | shim, ms | TorchScript, ms | ratio | load | open | shim, MB | TorchScript, MB | ratio |\n"
+          "|---|---|---|---|---|---|---|---|---|")
     for model, specs in named_models(arguments.folder).items():
         if arguments.only not in model.name or len(specs) != 1:
             continue

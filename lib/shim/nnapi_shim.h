@@ -173,7 +173,9 @@ NNAPI_SHIM_API int nnapi_shim_output(nnapi_shim_model* model, const nnapi_shim_s
                                      uint32_t argument_count, uint32_t index, nnapi_shim_tensor* tensor,
                                      nnapi_shim_error* error);
 
-/* Builds and compiles the model for arguments of these shapes, ahead of the first run. */
+/* Builds and compiles the model for arguments of these shapes, ahead of the first run. A model that runs NNAPI between
+ * steps of its own takes no shapes (NULL, 0): all that NNAPI runs with fixed sizes is compiled then, the rest at the
+ * first nnapi_shim_call with its sizes. */
 NNAPI_SHIM_API int nnapi_shim_warm_up(nnapi_shim_model* model, const nnapi_shim_shape* arguments,
                                       uint32_t argument_count, nnapi_shim_error* error);
 /* Runs the model. Compiles it first if it is not compiled for these shapes. Each buffer has exactly the bytes that

@@ -163,7 +163,19 @@ int ProgramModel::describe(const CallShapes& shapes, std::shared_ptr<const CallT
 }
 
 int ProgramModel::warm_up(const CallShapes& shapes, nnapi_shim_error* error) {
-  return whole_ != nullptr ? whole_->warm_up(shapes, error) : fail_use(error);
+  if (whole_ != nullptr) return whole_->warm_up(shapes, error);
+  for (uint32_t i = 0; i < shapes.count; ++i) {
+    if (shapes.arguments[i].rank == 0) continue;
+    return fail(error, NNAPI_SHIM_BAD_ARGUMENT,
+                "a shape was given for argument %u, the model's segments have sizes of their own; give none", i);
+  }
+  for (size_t i = 0; i < segments_.size(); ++i) {
+    const int status = warm_up_if_fixed(*segments_[i], error);
+    if (status == NNAPI_SHIM_OK) continue;
+    if (program_->segments()[i].fallback_plus_1 == 0) return status;
+    ++failures_[i];  // calls compute it on the CPU
+  }
+  return NNAPI_SHIM_OK;
 }
 
 int ProgramModel::run(const CallShapes& shapes, const RunBuffers& buffers, nnapi_shim_error* error) {

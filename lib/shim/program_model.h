@@ -45,10 +45,12 @@ class ProgramModel final : public OpenModel {
   // What is for callers who know NNAPI's tensors: without `whole` NNAPI_SHIM_BAD_ARGUMENT, with the advice to use
   // nnapi_shim_call.
   int describe(const CallShapes& shapes, std::shared_ptr<const CallTensors>* tensors, nnapi_shim_error* error) override;
-  int warm_up(const CallShapes& shapes, nnapi_shim_error* error) override;
   int run(const CallShapes& shapes, const RunBuffers& buffers, nnapi_shim_error* error) override;
   int visit_operations(const CallShapes& shapes, const char* device, nnapi_shim_operation_visitor visit, void* user,
                        nnapi_shim_error* error) override;
+
+  // Without `whole`, compiles the segments whose sizes are fixed: the shapes have to be none, or of no axes.
+  int warm_up(const CallShapes& shapes, nnapi_shim_error* error) override;
 
   uint32_t method_count() const override { return program_->named_methods(); }
   const char* method_name(uint32_t number) const override { return program_->methods()[number].name; }

@@ -20,6 +20,17 @@ int configure_all(const Segments& segments, const Options& options, nnapi_shim_e
   return NNAPI_SHIM_OK;
 }
 
+int warm_up_if_fixed(OpenModel& segment, nnapi_shim_error* error) {
+  std::vector<std::vector<int64_t>> sizes(segment.argument_count());
+  std::vector<nnapi_shim_shape> shapes;
+  for (uint32_t i = 0; i < sizes.size(); ++i) {
+    sizes[i] = segment.argument_sizes(i);
+    if (std::count(sizes[i].begin(), sizes[i].end(), 0) > 0) return NNAPI_SHIM_OK;
+    shapes.push_back({static_cast<uint32_t>(sizes[i].size()), sizes[i].data()});
+  }
+  return segment.warm_up(shapes, error);
+}
+
 int try_devices_of_all(const Segments& segments, nnapi_shim_error* error) {
   for (const auto& segment : segments) {
     if (const int status = segment->try_devices(error)) return status;

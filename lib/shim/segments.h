@@ -13,6 +13,8 @@ using Segments = std::vector<std::shared_ptr<OpenModel>>;
 
 uint32_t highest_level(const Segments& segments);
 int configure_all(const Segments& segments, const Options& options, nnapi_shim_error* error);
+// Compiles the segment if the sizes of its arguments are fixed; others are compiled at calls.
+int warm_up_if_fixed(OpenModel& segment, nnapi_shim_error* error);
 int try_devices_of_all(const Segments& segments, nnapi_shim_error* error);
 // Adds up times and bytes. What is counted for each run, such as executions, is the least of the segments.
 void sum_profiles(const Segments& segments, nnapi_shim_profile* profile);

@@ -87,6 +87,40 @@ TEST_CASE("a program runs segments, with steps of its own between them") {
   }
 }
 
+TEST_CASE("segments of fixed sizes are compiled ahead, others at their first call") {
+  fake_nnapi::Fake& nnapi = fresh_fake("level5");
+  const auto compiled = [&nnapi] { return nnapi.record().calls["ANeuralNetworksCompilation_finish"]; };
+  {
+    ProgramMaker make;
+    make.add_segment(1, 1);
+    make.add_segment(1, 1);
+    make.add_method(
+        method_of(make.segment(0, {0}, {2}) + make.segment(1, {1}, {3}) + make.make(Opcode::kTuple, {2, 3}, 4), 4,
+                  {{"x"}, {"rows"}}, "Tuple[Tensor, Tensor]"));
+    OpenFile file(make, {nhwc_net(), three_operations()});
+    INFO(file.message());
+    REQUIRE(file.status() == NNAPI_SHIM_OK);
+    REQUIRE(file.configure("level5") == NNAPI_SHIM_OK);
+    const int64_t sizes[] = {1, 2, 3, 4};
+    const nnapi_shim_shape shapes[] = {{0, nullptr}, {4, sizes}};
+    nnapi_shim_error error{};
+    CHECK(nnapi_shim_warm_up(file.model(), shapes, 2, &error) == NNAPI_SHIM_BAD_ARGUMENT);
+    CHECK_THAT(error.message, Contains("a shape was given for argument 1") && Contains("give none"));
+    CHECK(compiled() == 0);
+    REQUIRE(nnapi_shim_warm_up(file.model(), nullptr, 0, nullptr) == NNAPI_SHIM_OK);
+    CHECK(compiled() == 1);
+    REQUIRE(nnapi_shim_warm_up(file.model(), shapes, 1, nullptr) == NNAPI_SHIM_OK);  // as Java's warmUp() does
+    CHECK(compiled() == 1);
+    const std::vector<uint8_t> bytes(24 * 4, 5), rows(2 * 256, 7);
+    REQUIRE(file.call({Given("x", ScalarType::kFloat32, {1, 2, 3, 4}, bytes),
+                       Given("rows", ScalarType::kFloat32, {2, 64}, rows)}) == NNAPI_SHIM_OK);
+    CHECK(compiled() == 2);
+    CHECK(file.bytes("[0]") == plus(bytes, 1));
+    CHECK(file.bytes("[1]") == plus(rows, 1));
+  }
+  check_all_freed(nnapi);
+}
+
 TEST_CASE("images go through NNAPI in NHWC and come back in NCHW") {
   fresh_fake("level5");
   ProgramMaker make;

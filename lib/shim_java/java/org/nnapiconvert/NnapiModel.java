@@ -149,7 +149,10 @@ public final class NnapiModel implements AutoCloseable {
     }
   }
 
-  /** Builds and compiles the model for arguments of these shapes, ahead of the first run. It may take seconds. */
+  /**
+   * Builds and compiles the model for arguments of these shapes, ahead of the first run. It may take seconds. A model that
+   * runs NNAPI between steps of its own takes no shapes: all that NNAPI runs with fixed sizes is compiled then.
+   */
   public void warmUp(long[]... shapes) {
     try (Use use = new Use()) {
       Shapes flat = new Shapes(use.handle, shapes);
