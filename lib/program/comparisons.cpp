@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "lib/program/binary.h"
+#include "lib/program/float_loops.h"
 #include "lib/program/operator_table.h"
 
 namespace nnapi_shim::program {
@@ -34,7 +35,7 @@ constexpr MapOp kEq = all_classes<Eq>(MapResult::kBool);
 constexpr MapOp kNe = all_classes<Ne>(MapResult::kBool);
 constexpr MapOp kLt = all_classes<Lt>(MapResult::kBool);
 constexpr MapOp kLe = all_classes<Le>(MapResult::kBool);
-constexpr MapOp kGt = all_classes<Gt>(MapResult::kBool);
+constexpr MapOp kGt = {{greater, map_two<double, Gt>, map_two<int64_t, Gt>}, MapResult::kBool, true};
 constexpr MapOp kGe = all_classes<Ge>(MapResult::kBool);
 constexpr MapOp kLogicalAnd = {
     {nullptr, map_two<double, LogicalAnd>, map_two<int64_t, LogicalAnd>}, MapResult::kBool, true};

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "lib/format/float16.h"
+#include "lib/program/float_loops.h"
 
 namespace nnapi_shim::program {
 
@@ -168,7 +169,11 @@ void load_elements(const uint8_t* from, ScalarType dtype, ptrdiff_t step, size_t
 }
 
 void store_elements(const void* from, Compute compute, size_t count, uint8_t* to, ScalarType dtype, ptrdiff_t step) {
-  stores_of(dtype)[static_cast<size_t>(compute)](from, count, to, step);
+  if (dtype == ScalarType::kBool && compute == Compute::kFloat && step == 1) {
+    set_truths(count, static_cast<const float*>(from), to);
+  } else {
+    stores_of(dtype)[static_cast<size_t>(compute)](from, count, to, step);
+  }
 }
 
 double load_double(const Tensor& tensor, int64_t element) {

@@ -214,6 +214,29 @@ void move_blocks(const Tensor& tensor, const Choice& choice, const Tensor& whole
   }
 }
 
+// Rows that a mask takes out of others.
+struct MaskedRows {
+  const uint8_t *from, *is_taken;
+  int64_t count, step;
+  uint8_t *to, *end;
+};
+
+// A row that is not taken is overwritten: that takes less time than a decision.
+template <size_t kBytes>
+void copy_short(MaskedRows rows) {
+  for (int64_t i = 0; rows.to < rows.end && i < rows.count; ++i, rows.from += rows.step) {
+    std::memcpy(rows.to, rows.from, kBytes);
+    rows.to += rows.is_taken[i] != 0 ? kBytes : 0;
+  }
+}
+void copy_long(MaskedRows rows, size_t bytes) {
+  for (int64_t i = 0; rows.to < rows.end && i < rows.count; ++i, rows.from += rows.step) {
+    if (rows.is_taken[i] == 0) continue;
+    std::memcpy(rows.to, rows.from, bytes);
+    rows.to += bytes;
+  }
+}
+
 // Reads the rows of the tensor that a mask of one axis takes, where their elements stand side by side. Returns false if
 // the index is another one.
 bool read_masked_rows(Call& call, const Tensor& tensor, const Sequence& list, bool* is_done) {
@@ -230,21 +253,19 @@ bool read_masked_rows(Call& call, const Tensor& tensor, const Sequence& list, bo
   *is_done = give(call, 0, result);
   if (!*is_done) return true;
   const size_t bytes = element_bytes(tensor.dtype), each = static_cast<size_t>(row.numel()) * bytes;
-  const uint8_t *from = tensor.bytes(), *is_taken = mask.bytes();
   const int64_t step = tensor.strides[0] * static_cast<int64_t>(bytes);
-  uint8_t* to = result->bytes();
-  const uint8_t* const end = to + static_cast<size_t>(sizes[0]) * each;
-  if (each == 4) {  // an element that is not taken is overwritten: that takes less time than a decision
-    for (int64_t i = 0; to < end && i < mask.sizes[0]; ++i, from += step) {
-      std::memcpy(to, from, 4);
-      to += is_taken[i] != 0 ? 4 : 0;
-    }
-    return true;
-  }
-  for (int64_t i = 0; to < end && i < mask.sizes[0]; ++i, from += step) {
-    if (is_taken[i] == 0) continue;
-    std::memcpy(to, from, each);
-    to += each;
+  uint8_t* const to = result->bytes();
+  const MaskedRows rows = {tensor.bytes(), mask.bytes(), mask.sizes[0],
+                           step,           to,           to + static_cast<size_t>(sizes[0]) * each};
+  switch (each) {
+    case 4:
+      copy_short<4>(rows);
+      break;
+    case 16:
+      copy_short<16>(rows);
+      break;
+    default:
+      copy_long(rows, each);
   }
   return true;
 }

@@ -22,11 +22,12 @@ Tensor* make_entries(Call& call, int64_t count, OrderEntry** entries);
 // Puts all entries in the order of their keys; those of the same key are in the order of their numbers.
 void order_entries(OrderEntry* entries, int64_t count);
 
-// How many entries choose_first() needs for the first `first` of `count` values.
+// How many entries choose_first() needs for the first `first` of `count` elements.
 int64_t entries_to_choose(int64_t count, int64_t first);
 
-// Puts the first `first` of `count` values in order, as entries. Those of the same value are in the order of their
-// numbers.
-void choose_first(const double* values, int64_t count, int64_t first, bool descending, OrderEntry* entries);
+// Puts the first `first` of `count` elements in order, as entries. Those of the same value are in the order of their
+// numbers. The elements are doubles, or int64 if `is_real` is false.
+void choose_first(const void* elements, bool is_real, int64_t count, int64_t first, bool descending,
+                  OrderEntry* entries);
 
 }  // namespace nnapi_shim::program

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "lib/program/arguments.h"
+#include "lib/program/float_loops.h"
 #include "lib/program/operator_table.h"
 
 namespace nnapi_shim::program {
@@ -86,6 +87,13 @@ bool make_taps(Call& call, Filter filter, bool align_corners, double factor, boo
   return true;
 }
 
+void mix_rows(const float* const* rows, const float* weights, int64_t columns, float* out) {
+  add_scaled(columns, rows[0], weights[0], rows[1], weights[1], out);
+}
+void mix_rows(const double* const* rows, const double* weights, int64_t columns, double* out) {
+  for (int64_t x = 0; x < columns; ++x) out[x] = weights[0] * rows[0][x] + weights[1] * rows[1][x];
+}
+
 // The places of the result along the columns, out of one row of the image.
 template <typename T>
 void mix_columns(const T* row, const Taps& columns, T* out) {
@@ -93,7 +101,10 @@ void mix_columns(const T* row, const Taps& columns, T* out) {
   const auto* index = columns.indices.tensor().data<int64_t>();
   const auto* weight = columns.weights.tensor().data<T>();
   for (int64_t x = 0; taps == 1 && x < columns.out; ++x) out[x] = row[index[x]];
-  for (int64_t x = 0; taps > 1 && x < columns.out; ++x, index += taps, weight += taps) {
+  for (int64_t x = 0; taps == 2 && x < columns.out; ++x, index += 2, weight += 2) {
+    out[x] = weight[0] * row[index[0]] + weight[1] * row[index[1]];
+  }
+  for (int64_t x = 0; taps > 2 && x < columns.out; ++x, index += taps, weight += taps) {
     T sum = 0;
     for (int64_t k = 0; k < taps; ++k) sum += weight[k] * row[index[k]];
     out[x] = sum;
@@ -121,7 +132,7 @@ void resample(int64_t count, const T* in, T* out, const Taps& rows, const Taps& 
       if (rows.count == 1) {
         std::memcpy(out, mixed[0], static_cast<size_t>(columns.out) * sizeof(T));
       } else if (rows.count == 2) {
-        for (int64_t x = 0; x < columns.out; ++x) out[x] = weight[0] * mixed[0][x] + weight[1] * mixed[1][x];
+        mix_rows(mixed, weight, columns.out, out);
       } else {
         for (int64_t x = 0; x < columns.out; ++x) {
           T sum = 0;

@@ -50,15 +50,9 @@ bool start_rows(Call& call, const Tensor& tensor, uint32_t axis, Rows* rows) {
 bool order_row(Call& call, Rows& rows, int64_t first, bool descending) {
   rows.read();
   OrderEntry* entries = nullptr;
-  const int64_t needed = rows.real ? entries_to_choose(rows.length, first) : rows.length;
-  const Value memory(make_entries(call, needed, &entries));
+  const Value memory(make_entries(call, entries_to_choose(rows.length, first), &entries));
   if (memory.is_none()) return call.context.fail_memory();
-  if (rows.real) {
-    choose_first(rows.reals(), rows.length, first, descending, entries);
-  } else {
-    for (int64_t i = 0; i < rows.length; ++i) entries[i] = {descending ? ~rows.wholes()[i] : rows.wholes()[i], i};
-    order_entries(entries, rows.length);
-  }
+  choose_first(rows.reals(), rows.real, rows.length, first, descending, entries);
   for (int64_t i = 0; i < first; ++i) rows.numbers()[i] = entries[i].number;
   return true;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "lib/program/float_loops.h"
 #include "lib/program/operator_table.h"
 #include "lib/program/unary.h"
 
@@ -31,9 +32,6 @@ bool call_float(size_t count, void* out, const void* const* in, const void*) {
 }
 
 double sigmoid(double a) {
-  return 1 / (1 + std::exp(-a));
-}
-float sigmoid(float a) {
   return 1 / (1 + std::exp(-a));
 }
 double rsqrt(double a) {
@@ -144,12 +142,6 @@ struct Abs {
     return std::fabs(a);
   }
 };
-struct Sqrt {
-  template <typename T>
-  static T of(T a) {
-    return std::sqrt(a);
-  }
-};
 struct Floor {
   template <typename T>
   static T of(T a) {
@@ -178,9 +170,9 @@ constexpr MapOp bool_result() {
 
 constexpr MapOp kExp = {{call_float<std::exp>, call_double<std::exp>, nullptr}, MapResult::kFloat, true};
 constexpr MapOp kLog = {{call_float<std::log>, call_double<std::log>, nullptr}, MapResult::kFloat, true};
-constexpr MapOp kSigmoid = {{call_float<sigmoid>, call_double<sigmoid>, nullptr}, MapResult::kFloat, true};
+constexpr MapOp kSigmoid = {{sigmoids, call_double<sigmoid>, nullptr}, MapResult::kFloat, true};
 constexpr MapOp kTanh = {{call_float<std::tanh>, call_double<std::tanh>, nullptr}, MapResult::kFloat, true};
-constexpr MapOp kSqrt = {{map_one<float, Sqrt>, map_one<double, Sqrt>, nullptr}, MapResult::kFloat, true};
+constexpr MapOp kSqrt = {{square_roots, call_double<std::sqrt>, nullptr}, MapResult::kFloat, true};
 constexpr MapOp kAcos = float_result<std::acos>(), kAcosh = float_result<std::acosh>(),
                 kAsin = float_result<std::asin>(), kAsinh = float_result<std::asinh>(),
                 kAtan = float_result<std::atan>(), kAtanh = float_result<std::atanh>(), kCos = float_result<std::cos>(),

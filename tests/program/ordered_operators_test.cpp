@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <random>
 
@@ -116,6 +117,35 @@ TEST_CASE("topk() of few and of many elements, in any order") {
   }
 }
 
+TEST_CASE("topk() of few and of many whole numbers") {
+  constexpr int64_t kCount = 1000;
+  std::mt19937_64 random(5);
+  std::vector<int64_t> values(kCount);
+  for (int64_t& value : values) value = static_cast<int64_t>(random()) >> (random() % 64);
+  values[7] = std::numeric_limits<int64_t>::max();
+  values[900] = std::numeric_limits<int64_t>::min();
+  for (const int64_t k : {1, 100, 128, 129, 300, 1000}) {
+    for (const bool largest : {false, true}) {
+      Context context;
+      const Value tensor(make_tensor(context.pool, ScalarType::kInt64, 1, &kCount));
+      std::copy(values.begin(), values.end(), tensor.tensor().data<int64_t>());
+      std::vector<Value> outputs;
+      REQUIRE(run(context, "aten::topk", {tensor, Value(k), Value(int64_t{0}), Value(largest), Value(true)}, outputs));
+      std::vector<int64_t> order(kCount), expected;
+      std::iota(order.begin(), order.end(), int64_t{0});
+      std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+        const int64_t one = values[static_cast<size_t>(a)], other = values[static_cast<size_t>(b)];
+        return largest ? one > other : one < other;
+      });
+      order.resize(static_cast<size_t>(k));
+      for (const int64_t number : order) expected.push_back(values[static_cast<size_t>(number)]);
+      INFO(k << (largest ? " largest" : " smallest"));
+      CHECK(elements<int64_t>(outputs[1]) == order);
+      CHECK(elements<int64_t>(outputs[0]) == expected);
+    }
+  }
+}
+
 TEST_CASE("bytes that aren't zero, of any value and number") {
   std::mt19937 random(4);
   for (int64_t count = 0; count < 70; ++count) {
@@ -133,7 +163,7 @@ TEST_CASE("bytes that aren't zero, of any value and number") {
 
 TEST_CASE("rows by a mask") {
   std::mt19937 random(3);
-  for (const int64_t columns : {1, 4, 5}) {
+  for (const int64_t columns : {1, 2, 4, 5}) {
     for (const int64_t share : {0, 1, 2}) {  // none, some, all
       Context context;
       const std::vector<float> values = random_floats(random, static_cast<size_t>(300 * columns), -1, 1);

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Loops over floats that are built for speed, where nearly all is built for size: compilers make them of instructions
+// that compute several elements.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace nnapi_shim::program {
+
+// Kernels (elements.h).
+bool square_roots(size_t count, void* out, const void* const* in, const void* parameters);
+bool greater(size_t count, void* out, const void* const* in, const void* parameters);
+bool sigmoids(size_t count, void* out, const void* const* in, const void* parameters);
+
+// sums[i] = of_a * a[i] + of_b * b[i].
+void add_scaled(int64_t count, const float* a, float of_a, const float* b, float of_b, float* sums);
+// bytes[i] = values[i] is not 0.
+void set_truths(size_t count, const float* values, uint8_t* bytes);
+
+}  // namespace nnapi_shim::program
