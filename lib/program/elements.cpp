@@ -163,6 +163,8 @@ int64_t int_of(double value) {
 void load_elements(const uint8_t* from, ScalarType dtype, ptrdiff_t step, size_t count, Compute compute, void* to) {
   if (step == static_cast<ptrdiff_t>(class_bytes(compute)) && is_class_type(dtype, compute)) {
     std::memcpy(to, from, count * class_bytes(compute));
+  } else if (dtype == ScalarType::kFloat32 && compute == Compute::kDouble && step == sizeof(float)) {
+    widen(count, reinterpret_cast<const float*>(from), static_cast<double*>(to));
   } else {
     loads_of(dtype)[static_cast<size_t>(compute)](from, step, count, to);
   }

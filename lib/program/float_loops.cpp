@@ -27,6 +27,10 @@ bool sigmoids(size_t count, void* out, const void* const* in, const void* /*para
   return true;
 }
 
+void widen(size_t count, const float* values, double* doubles) {
+  for (size_t i = 0; i < count; ++i) doubles[i] = static_cast<double>(values[i]);
+}
+
 void set_truths(size_t count, const float* values, uint8_t* bytes) {
   for (size_t i = 0; i < count; ++i) bytes[i] = values[i] != 0 ? 1 : 0;
 }

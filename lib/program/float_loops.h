@@ -15,6 +15,7 @@ bool sigmoids(size_t count, void* out, const void* const* in, const void* parame
 
 // sums[i] = of_a * a[i] + of_b * b[i].
 void add_scaled(int64_t count, const float* a, float of_a, const float* b, float of_b, float* sums);
+void widen(size_t count, const float* values, double* doubles);
 // bytes[i] = values[i] is not 0.
 void set_truths(size_t count, const float* values, uint8_t* bytes);
 

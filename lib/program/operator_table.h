@@ -20,10 +20,69 @@ constexpr std::string_view name_in_table(std::string_view name) {
   return name.substr(0, kUsualNamespace.size()) == kUsualNamespace ? name.substr(kUsualNamespace.size()) : name;
 }
 
+// Whether the name, in the form of name_in_table(), is that of the row, with one of its overloads.
+constexpr bool is_of_row(std::string_view row, std::string_view name) {
+  if (row.front() != name.front()) return false;
+  const size_t dot = name.find('.'), row_dot = row.find('.');
+  if (name.substr(0, dot) != row.substr(0, row_dot)) return false;
+  if (row_dot == row.npos) return dot == name.npos;
+  const std::string_view overload = dot == name.npos ? std::string_view() : name.substr(dot + 1);
+  if (dot != name.npos && overload.empty()) return false;
+  for (row.remove_prefix(row_dot + 1);;) {
+    const size_t comma = row.find(',');
+    if (row.substr(0, comma) == overload) return true;
+    if (comma == row.npos) return false;
+    row.remove_prefix(comma + 1);
+  }
+}
+
+// A build for certain files (nnapi-convert shim --for) has the operators that their programs call, others have all.
+constexpr std::string_view kSelectedOperators[] = {
+#define PROGRAM_SELECTED_OPERATOR(name) name,
+#include "lib/program/selected_operators.inc"
+#undef PROGRAM_SELECTED_OPERATOR
+    "none"};
+#ifdef PROGRAM_SELECTS_OPERATORS
+constexpr bool kIsForFiles = true;
+#else
+constexpr bool kIsForFiles = false;
+#endif
+
+constexpr bool is_selected(std::string_view row) {
+  if (!kIsForFiles) return true;
+  constexpr size_t kBehind = kUsualNamespace.size();
+  for (const std::string_view name : kSelectedOperators) {
+    if (row.size() > kBehind && name.size() > kBehind && row[kBehind] != name[kBehind]) continue;  // nearly all of them
+    if (is_of_row(name_in_table(row), name_in_table(name))) return true;
+  }
+  return false;
+}
+
+template <const auto& kRows>
+constexpr size_t count_selected() {
+  size_t result = 0;
+  for (const OperatorRow& row : kRows) result += is_selected(row.name) ? 1 : 0;
+  return result;
+}
+
+template <const auto& kRows>
+constexpr std::array<size_t, count_selected<kRows>()> select_rows() {
+  std::array<size_t, count_selected<kRows>()> result{};
+  size_t at = 0;
+  for (size_t i = 0; i < std::size(kRows); ++i) {
+    if (is_selected(kRows[i].name)) result[at++] = i;
+  }
+  return result;
+}
+
+// The numbers of the rows that a table has.
+template <const auto& kRows>
+constexpr auto kSelectedRows = select_rows<kRows>();
+
 template <const auto& kRows>
 constexpr size_t bytes_of_rows() {
   size_t result = 0;
-  for (const OperatorRow& row : kRows) result += 3 + name_in_table(row.name).size();
+  for (const size_t number : kSelectedRows<kRows>) result += 3 + name_in_table(kRows[number].name).size();
   return result;
 }
 
@@ -40,7 +99,8 @@ constexpr std::array<char, bytes_of_rows<kRows>()> pack_rows() {
   static_assert(are_lengths_bytes<kRows>());
   std::array<char, bytes_of_rows<kRows>()> result{};
   size_t at = 0;
-  for (const OperatorRow& row : kRows) {
+  for (const size_t number : kSelectedRows<kRows>) {
+    const OperatorRow& row = kRows[number];
     result[at++] = static_cast<char>(row.inputs);
     result[at++] = static_cast<char>(row.outputs);
     const std::string_view name = name_in_table(row.name);
@@ -53,19 +113,22 @@ constexpr std::array<char, bytes_of_rows<kRows>()> pack_rows() {
 template <const auto& kRows>
 constexpr auto kPackedRows = pack_rows<kRows>();
 
-// A switch over the rows' functions.
+template <const auto& kRows, size_t kNumber>
+constexpr auto kRun = kRows[kSelectedRows<kRows>[kNumber]].run;
+
+// A switch over the selected rows' functions.
 template <const auto& kRows, size_t... kNumbers>
 bool run_row(uint32_t number, Call& call, std::index_sequence<kNumbers...>) {
   bool is_good = false;
-  static_cast<void>(((number == kNumbers && (is_good = kRows[kNumbers].run(call), true)) || ...));
+  static_cast<void>(((number == kNumbers && (is_good = kRun<kRows, kNumbers>(call), true)) || ...));
   return is_good;
 }
 
 template <const auto& kRows>
 constexpr OperatorTable operator_table() {
-  return {kPackedRows<kRows>.data(), std::size(kRows), [](uint32_t number, Call& call) {
-            return run_row<kRows>(number, call, std::make_index_sequence<std::size(kRows)>());
-          }};
+  constexpr size_t kCount = count_selected<kRows>();
+  return {kPackedRows<kRows>.data(), kCount,
+          [](uint32_t number, Call& call) { return run_row<kRows>(number, call, std::make_index_sequence<kCount>()); }};
 }
 
 // Calls visit(operator, name) for each row of each table, until it returns true. `name`: as in the table.

@@ -70,6 +70,8 @@ struct Operator {
 
 // Returns no table for an operator that is not in the list. For use when programs are opened: it searches all rows.
 Operator find_operator(const char* name, size_t length);
+// True for a build that has the operators of certain files only.
+bool is_for_files();
 
 const char* kind_name(const Value& value);  // "a list", for messages
 

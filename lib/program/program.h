@@ -54,6 +54,7 @@ class Program {
   const std::vector<SegmentCounts>& segments() const { return segments_; }
   const uint32_t* words() const { return words_.data(); }
   const char* string(uint32_t number) const { return text_.data() + strings_[number]; }
+  uint32_t operator_count() const { return static_cast<uint32_t>(operators_.size()); }
   const Operator& operator_at(uint32_t number) const { return operators_[number]; }
   const char* operator_name(uint32_t number) const { return string(operator_names_[number]); }
   const Value& constant(uint32_t number) const { return constants_[number]; }

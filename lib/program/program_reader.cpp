@@ -125,10 +125,10 @@ class Program::Reader {
       const char* text = program_.string(name);
       const Operator found = find_operator(text, std::strlen(text));
       if (found.table == nullptr) {
-        std::snprintf(error_, error_bytes_,
-                      "the model calls %.120s, which this runtime does not know; use a newer runtime, or run the file "
-                      "with PyTorch",
-                      text);
+        std::snprintf(error_, error_bytes_, "the model calls %.120s, which this runtime %s", text,
+                      is_for_files()
+                          ? "was built without; write its sources with nnapi-convert shim --for this file, too"
+                          : "does not know; use a newer runtime, or run the file with PyTorch");
         return false;
       }
       program_.operator_names_.push_back(name);

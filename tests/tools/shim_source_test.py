@@ -11,6 +11,7 @@ import unittest
 import zipfile
 from xml.etree import ElementTree
 
+import numpy
 import torch
 
 from cli import HOST, LIBRARIES, ROOT, CliTest, environment
@@ -18,6 +19,24 @@ from stock_torch import StockTorchTest, call, images, load
 
 PICTURE = "1,3,16,16"
 SOURCES = "extra/nnapi_shim_source/"
+
+
+class Counting(torch.nn.Module):
+    """How many rows there are depends on values, so that a program makes them."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.layer = torch.nn.Conv2d(3, 4, 3, padding=1)
+
+    def forward(self, x):
+        return torch.nonzero(torch.relu(self.layer(x)).mean([2, 3])[0] > 0.1)
+
+
+class Choosing(Counting):
+    def forward(self, x):
+        rows = torch.relu(self.layer(x)).mean([2, 3])[0]
+        return torch.topk(rows, int(rows.sum() > 0) + 1)[0]
 
 
 def tree(folder):
@@ -182,6 +201,52 @@ class EmittedShimBuilds(CliTest, StockTorchTest):
         alignments = [int(line.split()[-1], 16) for line in done.stdout.splitlines() if line.split()[:1] == ["LOAD"]]
         self.assertNotEqual([], alignments, path)
         self.assertEqual([], [each for each in alignments if each % 16384 != 0], path)
+
+    def test_for_certain_files(self):
+        """The library has the operators of their programs, runs the files, and says of others what it lacks."""
+        counting = self.folder / "counting.pt"
+        torch.jit.script(Counting()).save(counting)
+        out = self.convert(counting, "--runtime", "shim", "--input", PICTURE, out="counting_out.pt")
+        other = self.folder / "choosing.pt"
+        torch.jit.script(Choosing()).save(other)
+        other_out = self.convert(other, "--runtime", "shim", "--input", PICTURE, out="choosing_out.pt")
+        whole = self.convert("residual.pt", "--runtime", "shim", "--input", PICTURE, out="whole.pt")
+        done = self.succeed("shim", "--emit", self.folder / "shim", "--for", out, whole, "-v")
+        self.assertRegex(done.stderr, r"with \d+ operators")
+        selected = (self.folder / "shim/lib/program/selected_operators.inc").read_text()
+        self.assertIn('"aten::nonzero"', selected)
+        self.assertNotIn("aten::topk", selected)
+        build = self.folder / "build"
+        self.command("cmake", "-S", self.folder / "shim", "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
+                     "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror", *self.compiler_cache())
+        self.command("cmake", "--build", build, "--parallel", "2", "--target", "nnapi_shim")
+        library = build / "libnnapi_shim.so"
+        picture = images(1, 3, 16, 16)
+        calls = {f"0/{name}": picture.numpy() for name in ("x", "0")}
+        for file, name, original in ((out, "0/x", counting), (whole, "0/0", self.fixture("residual.pt"))):
+            numpy.savez(self.folder / "calls.npz", **{name: calls[name]})
+            self.command(sys.executable, ROOT / "scripts/shim_call.py", library, file, self.folder / "calls.npz",
+                         self.folder / "results.npz", env={"LD_LIBRARY_PATH": str(HOST)})
+            found = numpy.load(self.folder / "results.npz")["0/"]
+            self.assert_close(load(original)(picture).double(), torch.from_numpy(found).double())
+        done = subprocess.run([sys.executable, ROOT / "scripts/shim_call.py", library, other_out,
+                               self.folder / "calls.npz", self.folder / "results.npz"], capture_output=True, text=True,
+                              env=environment({"LD_LIBRARY_PATH": str(HOST)}))
+        self.assertRegex(done.stderr, r"calls aten::\w+, which this runtime was built without; .* --for this file")
+        self.assertLess(library.stat().st_size, 0.9 * (LIBRARIES / "libnnapi_shim.so").stat().st_size)
+        # Without --for, all of them come back.
+        self.succeed("shim", "--emit", self.folder / "shim", "--force")
+        self.assertEqual((ROOT / "lib/program/selected_operators.inc").read_text(),
+                         (self.folder / "shim/lib/program/selected_operators.inc").read_text())
+
+    def test_for_files_that_are_none(self):
+        plain = self.convert("residual.pt", "--input", PICTURE, out="plain.pt")
+        shim = self.folder / "shim"
+        self.fail_with(3, "shim", "--emit", shim, "--for", plain, needed=["plain.pt", "--runtime shim"])
+        self.fail_with(3, "shim", "--emit", shim, "--for", self.folder / "none.pt", needed=["none.pt"])
+        self.fail_with(3, "shim", "--emit", shim, "--for", self.fixture("residual.pt"), needed=["residual.pt"])
+        self.fail_with(2, "shim", "--emit", shim, "--for", plain, "--from", plain, needed=["--for", "--from"])
+        self.assertFalse(shim.exists())
 
     def test_core_and_binding_run(self):
         path = self.convert("residual.pt", "--nhwc", "--runtime", "shim", "--input", PICTURE, "--embed-shim-source")

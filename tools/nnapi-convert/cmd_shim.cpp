@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // nnapi-convert shim --emit DIR: writes the shim's sources, for an app that builds it itself.
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "lib/base/counted.h"
 #include "lib/base/files_apart.h"
@@ -22,10 +25,30 @@ its C header, the binding for PyTorch, a CMakeLists.txt and a Gradle module.
 
 Examples:
   nnapi-convert shim --emit nnapi_shim
-  nnapi-convert shim --emit shim_of_out --from out.pt)";
+  nnapi-convert shim --emit shim_of_out --from out.pt
+  nnapi-convert shim --emit small_shim --for out.pt)";
 
-FilesInUse files_of(const std::string& folder, const std::vector<FolderFile>& written, const std::string& archive) {
+// Without this list's entries the shim has all operators of programs.
+constexpr const char* kSelectedOperators = "lib/program/selected_operators.inc";
+
+// Leaves out the operators that the files' programs don't call. Returns how many it keeps.
+size_t select_operators(const std::vector<std::string>& archives, std::vector<FolderFile>* files) {
+  std::set<std::string> names;
+  for (const std::string& archive : archives) {
+    const std::vector<std::string> called = engine().called_operators(archive);
+    names.insert(called.begin(), called.end());
+  }
+  const auto list = std::find_if(files->begin(), files->end(),
+                                 [](const FolderFile& file) { return file.name == kSelectedOperators; });
+  list->text = "// The operators that the files of nnapi-convert shim --for call.\n#define PROGRAM_SELECTS_OPERATORS\n";
+  for (const std::string& name : names) list->text += fmt::format("PROGRAM_SELECTED_OPERATOR(\"{}\")\n", name);
+  return names.size();
+}
+
+FilesInUse files_of(const std::string& folder, const std::vector<FolderFile>& written, const std::string& archive,
+                    const std::vector<std::string>& archives) {
   FilesInUse files = {{{"--from", archive}}, {{"--emit", folder}}};
+  for (const std::string& each : archives) files.read.push_back({"--for", each});
   for (const FolderFile& file : written) files.written.push_back({"--emit", std::filesystem::path(folder) / file.name});
   return files;
 }
@@ -39,20 +62,28 @@ const ExitCodes kShimExitCodes = {{"0", "done"},
 
 int run_shim(const Arguments& command_line) {
   std::string folder, archive;
+  std::vector<std::string> archives;
   bool may_replace = false;
   CLI::App app(kShimDescription, "nnapi-convert shim");
   app.add_option("--emit", folder, "folder to write, which is new or empty")->required()->type_name("DIR");
   app.add_option("--from", archive,
                  "the sources that a model carries (convert with --embed-shim-source), not this program's own")
       ->type_name("OUT");
+  app.add_option("--for", archives,
+                 "files of --runtime shim: leaves out operators of programs that none of them calls, for a smaller "
+                 "library that runs only these files and those that call no more")
+      ->type_name("OUT ...")
+      ->excludes("--from");
   app.add_flag("--force", may_replace, "write into a folder that is not empty: replaces files of the same names");
   add_log_options(app);
   if (const auto code = parse_command_line(app, command_line, kShimExitCodes)) return *code;
   refuse_standard_output("--emit", folder);
-  const std::vector<FolderFile> files = app.count("--from") != 0 ? engine().read_shim_source(archive) : shim_files();
-  check_files_apart(files_of(folder, files, archive));
+  std::vector<FolderFile> files = app.count("--from") != 0 ? engine().read_shim_source(archive) : shim_files();
+  std::string selection;
+  if (!archives.empty()) selection = fmt::format(", with {}", counted(select_operators(archives, &files), "operator"));
+  check_files_apart(files_of(folder, files, archive, archives));
   write_folder(folder, files, may_replace);
-  spdlog::info("wrote {} to {}", counted(files.size(), "file"), folder);
+  spdlog::info("wrote {} to {}{}", counted(files.size(), "file"), folder, selection);
   return 0;
 }
 

@@ -27,6 +27,8 @@ struct Engine {
   std::string (*list_operations)(const std::string& format, const std::vector<std::string>& names);
   // Returns the shim's sources that a converted file carries.
   std::vector<FolderFile> (*read_shim_source)(const std::string& path);
+  // Returns the operators that the program of a file for the shim calls; none for a file without a program.
+  std::vector<std::string> (*called_operators)(const std::string& path);
   // Makes LibTorch compute only on the calling thread, in this process and in processes forked from it.
   void (*use_one_thread)();
 };

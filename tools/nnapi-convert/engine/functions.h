@@ -13,6 +13,7 @@ int convert_and_print(const ConvertArguments& arguments);
 int check_and_print(const CheckArguments& arguments);
 int verify_and_print(const VerifyArguments& arguments);
 std::string shown_file(const std::string& path, const std::string& format);
+std::vector<std::string> called_operators(const std::string& path);
 std::string doctor_page(const std::string& path, const std::string& doctor, const std::string& device);
 std::string listed_operations(const std::string& format, const std::vector<std::string>& names);
 

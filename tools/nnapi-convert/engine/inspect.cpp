@@ -335,15 +335,20 @@ json json_form(const ConvertedFile& file) {
 
 namespace {
 
-// The program of a file; nothing for a file without one.
-std::optional<std::string> program_of(const std::string& path) {
+// The program of a file; null for a file without one.
+std::unique_ptr<const nnapi_shim::program::Program> read_program(const std::string& path) {
   nnapi_shim::Archive archive;
   nnapi_shim_error error{};
-  if (archive.open(path.c_str(), &error) != NNAPI_SHIM_OK || archive.program().data == nullptr) return std::nullopt;
-  const auto program = nnapi_shim::program::Program::parse(archive.program().data, archive.program().bytes,
-                                                           error.message, sizeof error.message);
+  if (archive.open(path.c_str(), &error) != NNAPI_SHIM_OK || archive.program().data == nullptr) return nullptr;
+  auto program = nnapi_shim::program::Program::parse(archive.program().data, archive.program().bytes, error.message,
+                                                     sizeof error.message);
   if (!program) throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}", path, error.message));
-  return to_text(*program);
+  return program;
+}
+
+std::optional<std::string> program_of(const std::string& path) {
+  const auto program = read_program(path);
+  return program ? std::optional(to_text(*program)) : std::nullopt;
 }
 
 std::string program_text(const std::optional<std::string>& program) {
@@ -384,6 +389,21 @@ std::string shown_file(const std::string& path, const std::string& format) {
   form["attached"] = attached_json(path);
   if (program) form["program"] = *program;
   return json_text(form, 2) + "\n";
+}
+
+std::vector<std::string> called_operators(const std::string& path) {
+  const std::vector<ConvertedFile> files = read_converted_methods(path);
+  if (files[0].runtime != Runtime::kShim) {
+    throw ConvertError(
+        ExitCode::kBadFile,
+        fmt::format("{} is made for PyTorch's loader, needed: a file for the shim; convert the model with "
+                    "--runtime shim",
+                    path));
+  }
+  const auto program = read_program(path);
+  std::vector<std::string> names;
+  for (uint32_t i = 0; program && i < program->operator_count(); ++i) names.emplace_back(program->operator_name(i));
+  return names;
 }
 
 }  // namespace nnapi_convert
