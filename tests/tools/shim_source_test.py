@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 
 import numpy
 import torch
+from torch import nn
 
 from cli import HOST, LIBRARIES, ROOT, CliTest, environment
 from stock_torch import StockTorchTest, call, images, load
@@ -21,22 +22,19 @@ PICTURE = "1,3,16,16"
 SOURCES = "extra/nnapi_shim_source/"
 
 
-class Counting(torch.nn.Module):
-    """How many rows there are depends on values, so that a program makes them."""
+class Counting(nn.Module):
+    """How many elements there are depends on values, so that a program makes them."""
 
-    def __init__(self):
+    def __init__(self, chooses: bool):
         super().__init__()
         torch.manual_seed(0)
-        self.layer = torch.nn.Conv2d(3, 4, 3, padding=1)
+        self.layer, self.chooses = nn.Conv2d(3, 4, 3, padding=1), chooses
 
     def forward(self, x):
-        return torch.nonzero(torch.relu(self.layer(x)).mean([2, 3])[0] > 0.1)
-
-
-class Choosing(Counting):
-    def forward(self, x):
-        rows = torch.relu(self.layer(x)).mean([2, 3])[0]
-        return torch.topk(rows, int(rows.sum() > 0) + 1)[0]
+        means = torch.relu(self.layer(x)).mean([2, 3])[0]
+        if self.chooses:
+            return torch.topk(means, int(means.sum() > 0) + 1)[0]
+        return torch.nonzero(means > 0.1)
 
 
 def tree(folder):
@@ -205,10 +203,10 @@ class EmittedShimBuilds(CliTest, StockTorchTest):
     def test_for_certain_files(self):
         """The library has the operators of their programs, runs the files, and says of others what it lacks."""
         counting = self.folder / "counting.pt"
-        torch.jit.script(Counting()).save(counting)
+        torch.jit.script(Counting(False)).save(counting)
         out = self.convert(counting, "--runtime", "shim", "--input", PICTURE, out="counting_out.pt")
         other = self.folder / "choosing.pt"
-        torch.jit.script(Choosing()).save(other)
+        torch.jit.script(Counting(True)).save(other)
         other_out = self.convert(other, "--runtime", "shim", "--input", PICTURE, out="choosing_out.pt")
         whole = self.convert("residual.pt", "--runtime", "shim", "--input", PICTURE, out="whole.pt")
         done = self.succeed("shim", "--emit", self.folder / "shim", "--for", out, whole, "-v")

@@ -70,9 +70,9 @@ int run_shim(const Arguments& command_line) {
                  "the sources that a model carries (convert with --embed-shim-source), not this program's own")
       ->type_name("OUT");
   app.add_option("--for", archives,
-                 "files of --runtime shim: leaves out operators of programs that none of them calls, for a smaller "
-                 "library that runs only these files and those that call no more")
-      ->type_name("OUT ...")
+                 "leave out operators of programs that these files, of --runtime shim, don't call: the library is "
+                 "smaller, and refuses files that call others")
+      ->type_name("OUT")
       ->excludes("--from");
   app.add_flag("--force", may_replace, "write into a folder that is not empty: replaces files of the same names");
   add_log_options(app);
