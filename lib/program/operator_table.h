@@ -20,17 +20,27 @@ constexpr std::string_view name_in_table(std::string_view name) {
   return name.substr(0, kUsualNamespace.size()) == kUsualNamespace ? name.substr(kUsualNamespace.size()) : name;
 }
 
-// Whether the name, in the form of name_in_table(), is that of the row, with one of its overloads.
-constexpr bool is_of_row(std::string_view row, std::string_view name) {
-  if (row.front() != name.front()) return false;
-  const size_t dot = name.find('.'), row_dot = row.find('.');
-  if (name.substr(0, dot) != row.substr(0, row_dot)) return false;
-  if (row_dot == row.npos) return dot == name.npos;
-  const std::string_view overload = dot == name.npos ? std::string_view() : name.substr(dot + 1);
-  if (dot != name.npos && overload.empty()) return false;
-  for (row.remove_prefix(row_dot + 1);;) {
+// An operator's name, in the form of name_in_table(), in its parts: "add" and "Tensor" of add.Tensor.
+struct NameParts {
+  std::string_view base, overload;
+  bool has_overload;
+};
+
+constexpr NameParts parts_of_name(std::string_view name) {
+  const size_t dot = name.find('.');
+  if (dot == name.npos) return {name, {}, false};
+  return {name.substr(0, dot), name.substr(dot + 1), true};
+}
+
+// Whether the name is that of the row, with one of its overloads.
+constexpr bool is_of_row(std::string_view row, const NameParts& name) {
+  const size_t base = name.base.size();
+  if (row.size() < base || row.substr(0, base) != name.base) return false;  // nearly all of them
+  if (row.size() == base) return !name.has_overload;
+  if (row[base] != '.' || (name.has_overload && name.overload.empty())) return false;
+  for (row.remove_prefix(base + 1);;) {
     const size_t comma = row.find(',');
-    if (row.substr(0, comma) == overload) return true;
+    if (row.substr(0, comma) == name.overload) return true;
     if (comma == row.npos) return false;
     row.remove_prefix(comma + 1);
   }
@@ -53,7 +63,7 @@ constexpr bool is_selected(std::string_view row) {
   constexpr size_t kBehind = kUsualNamespace.size();
   for (const std::string_view name : kSelectedOperators) {
     if (row.size() > kBehind && name.size() > kBehind && row[kBehind] != name[kBehind]) continue;  // nearly all of them
-    if (is_of_row(name_in_table(row), name_in_table(name))) return true;
+    if (is_of_row(name_in_table(row), parts_of_name(name_in_table(name)))) return true;
   }
   return false;
 }

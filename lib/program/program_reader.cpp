@@ -101,7 +101,8 @@ class Program::Reader {
     for (const uint32_t length : lengths) {
       const uint8_t* const end = from + length;
       program_.strings_.push_back(static_cast<uint32_t>(program_.text_.size()));
-      program_.text_.insert(program_.text_.end(), from, end);
+      program_.text_.insert(program_.text_.end(), reinterpret_cast<const char*>(from),
+                            reinterpret_cast<const char*>(end));
       program_.text_.push_back('\0');
       while (from < end) {
         const size_t sign = *from == 0 ? 0 : nnapi_convert::sign_bytes(from, end);
