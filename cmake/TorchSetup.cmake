@@ -31,6 +31,9 @@ target_include_directories(torch_deps SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
 target_link_libraries(torch_deps INTERFACE torch torch_cpu c10)
 
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/torch_pch.cpp CONTENT "")  # written once, unlike file(WRITE)
+# What works on graphs gains nothing by more than -O1, which compiles in two thirds of the time. Precompiled headers bring
+# their own options along, so that all of these targets have the same.
+set(nnapi_convert_torch_options -fPIC $<$<CONFIG:Release>:-O1>)
 add_library(torch_pch OBJECT ${CMAKE_BINARY_DIR}/generated/torch_pch.cpp)
 target_link_libraries(torch_pch PUBLIC torch_deps)
 target_precompile_headers(torch_pch PRIVATE
@@ -38,7 +41,7 @@ target_precompile_headers(torch_pch PRIVATE
   <torch/csrc/jit/api/module.h>
   <functional> <map> <memory> <optional> <string> <unordered_map> <vector>)
 set_target_properties(torch_pch PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-target_compile_options(torch_pch PRIVATE -fPIC)
+target_compile_options(torch_pch PRIVATE ${nnapi_convert_torch_options})
 nnapi_convert_warnings(torch_pch)
 
 # Links a target to LibTorch, with the shared precompiled header and the project's warnings.
@@ -47,6 +50,6 @@ function(nnapi_convert_torch_target target)
   target_precompile_headers(${target} REUSE_FROM torch_pch)
   # The header is compiled with -fPIC; an executable's own -fPIE would not match it.
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-  target_compile_options(${target} PRIVATE -fPIC)
+  target_compile_options(${target} PRIVATE ${nnapi_convert_torch_options})
   nnapi_convert_warnings(${target})
 endfunction()

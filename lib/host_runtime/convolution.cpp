@@ -47,7 +47,7 @@ bool pads_alike(const Span& span, int64_t input) {
   return input + 2 * span.head >= reach && (input + 2 * span.head - reach) / span.stride + 1 == span.output;
 }
 
-at::Tensor convolve(const Convolution& how, at::Tensor input, const at::Tensor& filter, const at::Tensor& bias) {
+at::Tensor convolve_as(const Convolution& how, at::Tensor input, const at::Tensor& filter, const at::Tensor& bias) {
   const Span& height = how.window.height;
   const Span& width = how.window.width;
   ConvolutionSteps steps;
@@ -66,7 +66,7 @@ void convolve_floats(OpContext& context, const Convolution& how) {
   const at::Tensor filter = context.cached(
       "filter", "weights", [&] { return arrange_filter(context, context.real("filter"), how.image.nchw); });
   const at::Tensor input = to_nchw(context.real("input"), how.image);
-  const at::Tensor output = activate(convolve(how, input, filter, context.real("bias")), how.activation);
+  const at::Tensor output = activate(convolve_as(how, input, filter, context.real("bias")), how.activation);
   context.store(from_nchw(output, how.output()));
 }
 
@@ -74,7 +74,7 @@ void convolve_codes(OpContext& context, const Convolution& how) {
   const at::Tensor input = centered(to_nchw(context.stored("input"), how.image), context.operand("input"));
   const at::Tensor sums = exact_sums(
       context, input, 0, [&](const at::Tensor& filter) { return arrange_filter(context, filter, how.image.nchw); },
-      [&](const at::Tensor& x, const at::Tensor& filter) { return convolve(how, x, filter, {}); });
+      [&](const at::Tensor& x, const at::Tensor& filter) { return convolve_as(how, x, filter, {}); });
   const int64_t inner = how.image.nchw ? how.window.height.output * how.window.width.output : 1;
   context.put(requantize(from_nchw(sums, how.output()), context.stored("bias"),
                          multipliers_of(context, "filter", how.output_channels), inner, context.operand("output"),
