@@ -10,6 +10,7 @@ import unittest
 import torch
 import torch.ao.quantization as quantization
 from torch import nn
+from torch.ao.quantization import quantize_fx
 
 from cli import PROGRAM, CliTest, run
 
@@ -90,6 +91,16 @@ class Boxes(nn.Module):
             x = total.add(x, nn.functional.avg_pool2d(larger, 2))
         sizes = self.dequant(self.sizes(x))
         return torch.exp((sizes - sizes.mean()) * 8 / sizes.std())
+
+
+class Autocast(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(*[layer for _ in range(4) for layer in (nn.Linear(32, 32), nn.Tanh())])
+
+    def forward(self, x):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            return self.layers(x).float()
 
 
 class Masked(nn.Module):
@@ -210,6 +221,26 @@ class SelfCheck(CliTest):
                 self.assertNotIn("self-check", warnings)
                 shown = json.loads(self.succeed("inspect", path, "--format", "json").stdout)
                 self.assertTrue(shown["segments"][0]["samples"])
+
+    def test_the_model_that_the_original_stands_for(self):
+        """Dynamic quantisation and autocast round what NNAPI doesn't; QNNPACK mixes up what ReLU6 gives."""
+        torch.manual_seed(0)
+        torch.backends.quantized.engine = "qnnpack"
+        layers = nn.Sequential(nn.Linear(16, 64), nn.ReLU(), nn.Linear(64, 10)).eval()
+        dynamic = quantization.quantize_dynamic(layers, {nn.Linear}, dtype=torch.qint8)
+        picture = torch.randn(1, 3, 16, 16)
+        network = nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU6()).eval()
+        prepared = quantize_fx.prepare_fx(network, quantization.get_default_qconfig_mapping("qnnpack"), (picture,))
+        prepared(picture)
+        for model, sample in ((dynamic, torch.randn(4, 16)), (Autocast().eval(), torch.randn(4, 32)),
+                              (quantize_fx.convert_fx(prepared), picture)):
+            path = self.folder / "model.pt"
+            torch.jit.trace(model, sample).save(str(path))
+            sizes = ",".join(map(str, sample.shape))
+            for runtime in ("shim", "pytorch"):
+                result = self.succeed(path, "--input", sizes, "--runtime", runtime, "--verify", "--min-segment-macs", "0",
+                                      "-o", self.folder / "out.pt")
+                self.assertNotIn("no samples", result.stderr)
 
     def test_quantised_by_data(self):
         model = self.fixture("residual.pt")

@@ -19,6 +19,7 @@
 #include "lib/converter/emit/check_tolerance.h"
 #include "lib/converter/emit/emit_cpu.h"
 #include "lib/converter/frontend/arguments.h"
+#include "lib/converter/frontend/freeze.h"
 #include "lib/converter/frontend/index_range.h"
 #include "lib/converter/graph/quantised_engine.h"
 #include "lib/converter/graph/recognised_forms.h"
@@ -222,11 +223,20 @@ class Silence {
   torch::jit::PrintHandler before_;
 };
 
+// What NNAPI computes: the model that a dynamically quantised one, or one in another dtype, stands for.
+torch::jit::Module converted_meaning(const LoadedModel& loaded, const ModuleInterface& interface) {
+  const std::optional<torch::jit::Module> meaning = float_meaning(loaded);
+  if (!meaning) return cpu_counterpart(loaded, interface, {});
+  LoadedModel meant = loaded;
+  meant.module = *meaning;
+  return cpu_counterpart(meant, interface, {});
+}
+
 Run run_of_whole(const LoadedModel& loaded, const ModuleInterface& interface) {
-  return [module = cpu_counterpart(loaded, interface, {}),
+  return [module = converted_meaning(loaded, interface),
           arguments = interface.arguments](const std::vector<at::Tensor>& inputs) mutable {
     const c10::InferenceMode guard;
-    const PoolingAsDefined pooling(saved_graphs(module));
+    const KernelsAsDefined kernels(saved_graphs(module));
     const Silence silence;
     std::vector<at::Tensor> outputs;
     collect_tensors(module.forward(call_of(arguments, inputs)), outputs);
@@ -239,7 +249,7 @@ Run run_of_segment(const Segment& segment) {
   use_recognised_forms(*graph);
   return [code = torch::jit::Code(graph, "segment"), graph](const std::vector<at::Tensor>& inputs) {
     const c10::InferenceMode guard;
-    const PoolingAsDefined pooling({graph});
+    const KernelsAsDefined kernels({graph});
     torch::jit::Stack stack(inputs.begin(), inputs.end());
     torch::jit::InterpreterState(code).run(stack);
     std::vector<at::Tensor> outputs;

@@ -40,9 +40,11 @@ bool counts_padding(const Node& node) {
   return constant && constant->isBool() && constant->toBool();
 }
 
-// True if QNNPACK pools otherwise than PyTorch defines it. Says nothing about the dtype.
+// True if QNNPACK computes otherwise than PyTorch defines it. Says nothing about the dtype.
 bool differs_in_qnnpack(const Node& node) {
-  const std::string name = node.kind().toUnqualString();
+  std::string name = node.kind().toUnqualString();
+  if (name.back() == '_') name.pop_back();  // in place
+  if (name == "clamp" || name == "hardtanh" || name == "relu6") return true;
   if (name == "avg_pool1d" || name == "avg_pool2d") {
     const Value* divisor = input_named(node, "divisor_override");
     const bool has_divisor = divisor != nullptr && !divisor->mustBeNone();
@@ -57,7 +59,7 @@ bool packs_weights(const Node& node) {
 }
 
 template <typename Predicate>
-bool any_node(const PoolingAsDefined::Graphs& graphs, Predicate predicate) {
+bool any_node(const KernelsAsDefined::Graphs& graphs, Predicate predicate) {
   bool found = false;
   for (const auto& graph : graphs) {
     for_each_node(*graph, [&](const Node& node) { found = found || predicate(node); });
@@ -84,9 +86,9 @@ void choose_quantised_engine_for(const c10::ClassType& type) {
   }
 }
 
-PoolingAsDefined::PoolingAsDefined(const Graphs& graphs) : before_(at::globalContext().qEngine()) {
+KernelsAsDefined::KernelsAsDefined(const Graphs& graphs) : before_(at::globalContext().qEngine()) {
   if (before_ != at::QEngine::QNNPACK || !any_node(graphs, differs_in_qnnpack)) return;
-  // A __setstate__ packs weights, too, but not when forward runs: it has no pools.
+  // A __setstate__ packs weights, too, but not when forward runs: it has none of these operators.
   const bool packs_in_forward = std::any_of(graphs.begin(), graphs.end(), [](const auto& graph) {
     return any_node({graph}, differs_in_qnnpack) && any_node({graph}, packs_weights);
   });
@@ -94,7 +96,7 @@ PoolingAsDefined::PoolingAsDefined(const Graphs& graphs) : before_(at::globalCon
   at::globalContext().setQEngine(at::QEngine::NoQEngine);
 }
 
-PoolingAsDefined::~PoolingAsDefined() {
+KernelsAsDefined::~KernelsAsDefined() {
   at::globalContext().setQEngine(before_);
 }
 

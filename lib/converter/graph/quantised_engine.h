@@ -21,18 +21,19 @@ void choose_quantised_engine();
 // before they are packed.
 void choose_quantised_engine_for(const c10::ClassType& type);
 
-// While it lives, LibTorch's own kernels pool quantised tensors if a graph has pooling that QNNPACK computes otherwise
-// than PyTorch defines it: QNNPACK ignores count_include_pad=False and divisor_override, and reads beyond the padding
-// of a dilated max_pool2d. Weights that are packed stay with the engine that packed them; graphs that pack weights
-// themselves keep QNNPACK.
-class PoolingAsDefined {
+// While it lives, LibTorch's own kernels compute on quantised tensors if a graph has an operator that QNNPACK computes
+// otherwise than PyTorch defines it: QNNPACK ignores count_include_pad=False and divisor_override, reads beyond the
+// padding of a dilated max_pool2d, and mixes up the elements of a channels_last tensor, which its convolutions give, in
+// clamp(), hardtanh() and relu6(). Weights that are packed stay with the engine that packed them; graphs that pack
+// weights themselves keep QNNPACK.
+class KernelsAsDefined {
  public:
   using Graphs = std::vector<std::shared_ptr<torch::jit::Graph>>;
 
-  explicit PoolingAsDefined(const Graphs& graphs);
-  ~PoolingAsDefined();
-  PoolingAsDefined(const PoolingAsDefined&) = delete;
-  PoolingAsDefined& operator=(const PoolingAsDefined&) = delete;
+  explicit KernelsAsDefined(const Graphs& graphs);
+  ~KernelsAsDefined();
+  KernelsAsDefined(const KernelsAsDefined&) = delete;
+  KernelsAsDefined& operator=(const KernelsAsDefined&) = delete;
 
  private:
   at::QEngine before_;

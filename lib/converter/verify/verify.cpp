@@ -65,7 +65,7 @@ Tensors run(torch::jit::Module& module, const InputTuple& inputs, const char* wh
   const SilencedWarnings no_warnings;  // they are not of this comparison
   try {
     const c10::InferenceMode guard;
-    const PoolingAsDefined pooling(saved_graphs(module));
+    const KernelsAsDefined kernels(saved_graphs(module));
     InputTuple own;
     for (const c10::IValue& input : inputs) own.push_back(deep_copy(input));
     flatten(module.forward(own), outputs);
