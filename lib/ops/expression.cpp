@@ -65,7 +65,7 @@ void Expression::set_output(size_t index) const {
 
 Expression constant(OpContext& ctx, double value, at::ScalarType dtype) {
   const TensorType type{dtype, {}, {}};
-  return {ctx, {ctx.constant_operand(at::full({}, value, at::TensorOptions(dtype))), type}};
+  return {ctx, {ctx.constant_operand(full_of(ctx, {}, value, dtype)), type}};
 }
 
 Expression argument(OpContext& ctx, const std::string& name) {

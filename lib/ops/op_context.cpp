@@ -6,6 +6,8 @@
 #include <torch/csrc/jit/ir/constants.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "lib/base/error.h"
 
@@ -117,12 +119,12 @@ bool moves_numbers_only(OperationCode code) {
 
 // Returns a tensor of one number: a constant, or a TILE if the tensor is large or has flexible sizes.
 nnapi::OperandId filled(OpContext& ctx, const TensorType& type, double value) {
-  const at::TensorOptions options(type.dtype);
   const Dim count = product(type.dims);
   if (count.is_fixed() && count.value() <= kLargestFilledConstant) {
-    return ctx.constant_operand(at::full(fixed_values(type.dims), value, options));
+    return ctx.constant_operand(full_of(ctx, fixed_values(type.dims), value, type.dtype));
   }
-  const nnapi::OperandId one = ctx.constant_operand(at::full(std::vector<int64_t>(type.rank(), 1), value, options));
+  const nnapi::OperandId one =
+      ctx.constant_operand(full_of(ctx, std::vector<int64_t>(type.rank(), 1), value, type.dtype));
   return ctx.emit_to(OperationCode::TILE, {one, ctx.builder().int32_tensor(type.dims)}, type);
 }
 
@@ -200,6 +202,20 @@ void OpContext::set_output(nnapi::OperandId id, size_t index) {
 
 void OpContext::set_list_output(std::vector<nnapi::OperandId> ids) {
   operands_[node().output(0)] = std::move(ids);
+}
+
+at::Tensor full_of(const OpContext& ctx, const std::vector<int64_t>& sizes, double value, at::ScalarType dtype) {
+  if (at::isIntegralType(dtype, false)) {
+    const bool is_unsigned = dtype == at::kByte;  // of which PyTorch takes numbers below 0, too
+    const double above = std::ldexp(1.0, static_cast<int>(8 * at::elementSize(dtype)) - (is_unsigned ? 0 : 1));
+    const bool fits = value < above && (is_unsigned ? value > -above : value >= -above);
+    ctx.require(fits, fmt::format("the number {} with {}", value, dtype_name(dtype)),
+                fmt::format("a number of {}", dtype_name(dtype)), "give another number, or cast the tensor before");
+  } else if (dtype == at::kFloat) {
+    ctx.require(!std::isfinite(value) || std::fabs(value) <= std::numeric_limits<float>::max(),
+                fmt::format("the number {} with float32", value), "a number of float32", "give another number");
+  }
+  return at::full(sizes, value, at::TensorOptions(dtype));
 }
 
 }  // namespace nnapi_convert

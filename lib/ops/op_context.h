@@ -101,4 +101,8 @@ class OpContext : public OpArguments {
 // Returns a view of a contiguous CPU tensor's bytes that keeps the tensor alive; of the integers of a quantised tensor.
 nnapi::Constant to_constant(const at::Tensor& tensor);
 
+// Returns a tensor that says the same everywhere. Refuses the node if the dtype has no such number, as int32 has not
+// 1e10.
+at::Tensor full_of(const OpContext& ctx, const std::vector<int64_t>& sizes, double value, at::ScalarType dtype);
+
 }  // namespace nnapi_convert

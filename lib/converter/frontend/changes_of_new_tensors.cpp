@@ -72,17 +72,6 @@ bool read_changes(const Value& part, const torch::jit::Block* block, std::vector
   return true;
 }
 
-void make_functional(Node* change) {
-  Node* functional = change->owningGraph()->create(*functional_kind(*change), change->inputs(), 1);
-  functional->insertBefore(change);
-  functional->setSourceRange(change->sourceRange());
-  functional->setScope(change->scope());
-  functional->output()->setType(change->output()->type());
-  change->input(0)->replaceAllUsesAfterNodeWith(change, functional->output());
-  change->output()->replaceAllUsesWith(functional->output());
-  change->destroy();
-}
-
 // Returns the node that takes the list of parts apart, if no other node uses the list.
 Node* unpack_of(const Node& chunk) {
   const auto& uses = chunk.output()->uses();

@@ -24,6 +24,42 @@ bool changes_shape(const torch::jit::Node& node) {
   return find_traits(node).has(Fact::kChangesShape);
 }
 
+namespace {
+
+// True for an operator that gives bools. In place it writes them as numbers of the tensor's dtype.
+bool gives_bools(c10::Symbol kind) {
+  static const std::unordered_set<std::string> names = {
+      "eq",   "not_equal", "ne",         "gt",          "greater",    "ge",          "greater_equal", "lt",
+      "less", "le",        "less_equal", "logical_and", "logical_or", "logical_not", "logical_xor"};
+  return kind.is_aten() && names.count(kind.toUnqualString()) != 0;
+}
+
+}  // namespace
+
+void make_functional(torch::jit::Node* change) {
+  torch::jit::Graph& graph = *change->owningGraph();
+  torch::jit::Value* self = change->input(0);
+  const auto replace = [&](c10::Symbol kind, at::ArrayRef<torch::jit::Value*> inputs, const c10::TypePtr& type) {
+    torch::jit::Node* made = graph.create(kind, inputs, 1);
+    made->insertBefore(change);
+    made->setSourceRange(change->sourceRange());
+    made->setScope(change->scope());
+    made->output()->setType(type);
+    return made->output();
+  };
+  const c10::Symbol kind = *functional_kind(*change);
+  torch::jit::Value* result = nullptr;
+  if (gives_bools(kind)) {
+    torch::jit::Value* bools = replace(kind, change->inputs(), c10::TensorType::get());
+    result = replace(c10::aten::type_as, {bools, self}, change->output()->type());
+  } else {
+    result = replace(kind, change->inputs(), change->output()->type());
+  }
+  self->replaceAllUsesAfterNodeWith(change, result);
+  change->output()->replaceAllUsesWith(result);
+  change->destroy();
+}
+
 c10::optional<c10::Symbol> kind_without_underscore(const torch::jit::Node& node) {
   const c10::FunctionSchema* schema = node.maybeSchema();
   if (schema == nullptr || !schema->is_mutable()) return c10::nullopt;
@@ -172,18 +208,6 @@ void append_inplace_in_blocks(Block* block, std::vector<Node*>& nodes) {
   }
 }
 
-void make_functional(Graph& graph, Node* node, c10::Symbol kind) {
-  Value* self = node->input(0);
-  Node* functional = graph.create(kind, node->inputs(), 1);
-  functional->insertBefore(node);
-  functional->setSourceRange(node->sourceRange());
-  functional->setScope(node->scope());
-  functional->output()->setType(node->output()->type());
-  self->replaceAllUsesAfterNodeWith(node, functional->output());
-  node->output()->replaceAllUsesWith(functional->output());
-  node->destroy();
-}
-
 bool is_graph_input(const Graph& graph, const Value* value) {
   const auto inputs = graph.inputs();
   return std::find(inputs.begin(), inputs.end(), value) != inputs.end();
@@ -206,16 +230,15 @@ void remove_at_top(const std::shared_ptr<Graph>& graph, Diagnostics& diagnostics
   if (!any) return;
   // Aliasing is read from the graph as it was; nodes made here are not in it, so all answers come first.
   const AliasDb aliases(graph);
-  std::vector<std::pair<Node*, c10::Symbol>> safe;
+  std::vector<Node*> safe;
   for (Node* node : graph->nodes()) {
-    const auto kind = functional_kind(*node);
-    const bool is_safe = kind && !other_alias_is_read_later(aliases, node, node->input(0)) &&
+    const bool is_safe = functional_kind(*node) && !other_alias_is_read_later(aliases, node, node->input(0)) &&
                          !may_be_state(aliases, *graph, node->input(0));
-    if (is_safe) safe.emplace_back(node, *kind);
+    if (is_safe) safe.push_back(node);
   }
-  for (const auto& [node, kind] : safe) {
+  for (Node* node : safe) {
     if (is_graph_input(*graph, node->input(0))) diagnostics.warn(input_change_warning(*node));
-    make_functional(*graph, node, kind);
+    make_functional(node);
   }
 }
 
@@ -247,7 +270,7 @@ void remove_in_blocks(const std::shared_ptr<Graph>& graph, Diagnostics& diagnost
     const AliasDb aliases(graph);
     if (ReadsAfterChange(aliases, *graph, node).any() || may_be_state(aliases, *graph, node->input(0))) continue;
     if (is_graph_input(*graph, node->input(0))) diagnostics.warn(input_change_warning(*node));
-    make_functional(*graph, node, *functional_kind(*node));
+    make_functional(node);
   }
 }
 
