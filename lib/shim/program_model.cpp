@@ -165,14 +165,16 @@ int ProgramModel::describe(const CallShapes& shapes, std::shared_ptr<const CallT
 int ProgramModel::warm_up(const CallShapes& shapes, nnapi_shim_error* error) {
   if (whole_ != nullptr) return whole_->warm_up(shapes, error);
   for (uint32_t i = 0; i < shapes.count; ++i) {
+    if (shapes.arguments == nullptr) return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "the shapes are NULL; give 0 of them");
     if (shapes.arguments[i].rank == 0) continue;
     return fail(error, NNAPI_SHIM_BAD_ARGUMENT,
                 "a shape was given for argument %u, the model's segments have sizes of their own; give none", i);
   }
   for (size_t i = 0; i < segments_.size(); ++i) {
-    const int status = warm_up_if_fixed(*segments_[i], error);
+    const bool has_cpu_form = program_->segments()[i].fallback_plus_1 > 0;
+    const int status = warm_up_if_fixed(*segments_[i], has_cpu_form ? nullptr : error);
     if (status == NNAPI_SHIM_OK) continue;
-    if (program_->segments()[i].fallback_plus_1 == 0) return status;
+    if (!has_cpu_form) return status;
     ++failures_[i];  // calls compute it on the CPU
   }
   return NNAPI_SHIM_OK;

@@ -106,6 +106,7 @@ TEST_CASE("segments of fixed sizes are compiled ahead, others at their first cal
     nnapi_shim_error error{};
     CHECK(nnapi_shim_warm_up(file.model(), shapes, 2, &error) == NNAPI_SHIM_BAD_ARGUMENT);
     CHECK_THAT(error.message, Contains("a shape was given for argument 1") && Contains("give none"));
+    CHECK(nnapi_shim_warm_up(file.model(), nullptr, 2, &error) == NNAPI_SHIM_BAD_ARGUMENT);
     CHECK(compiled() == 0);
     REQUIRE(nnapi_shim_warm_up(file.model(), nullptr, 0, nullptr) == NNAPI_SHIM_OK);
     CHECK(compiled() == 1);
