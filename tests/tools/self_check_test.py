@@ -5,10 +5,12 @@ import json
 import os
 import pathlib
 import subprocess
+import sysconfig
 import unittest
 
 import torch
 import torch.ao.quantization as quantization
+import torchvision
 from torch import nn
 from torch.ao.quantization import quantize_fx
 
@@ -19,6 +21,7 @@ FAULTY = BUILD / "lib" / "fake_nnapi" / "libfaulty_nnapi.so"
 PROBE = BUILD / "bin" / "nnapi-probe"
 WRONG = "alpha 1 -1 0 1 100 "  # tests/shim/faulty_nnapi.h
 PICTURE = "1,3,16,16"
+TORCHVISION = pathlib.Path(torchvision.__file__).with_name(f"_C{sysconfig.get_config_var('EXT_SUFFIX')}")
 
 
 class Parts(nn.Module):
@@ -101,6 +104,15 @@ class Autocast(nn.Module):
     def forward(self, x):
         with torch.autocast("cpu", dtype=torch.bfloat16):
             return self.layers(x).float()
+
+
+class Regions(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Conv2d(3, 8, 3, padding=1)
+
+    def forward(self, x, boxes):
+        return torch.ops.torchvision.roi_align(torch.relu(self.layer(x)), boxes, 1.0, 3, 3, 2, False)
 
 
 class Masked(nn.Module):
@@ -190,6 +202,14 @@ class SelfCheck(CliTest):
         self.assertNotIn("no samples", result.stderr)
         self.assertIn("passed but for the border values above", result.stdout)
         self.assertNotIn("compares nothing", result.stdout)
+
+    def test_regions_are_not_made_up(self):
+        torch.manual_seed(0)
+        path = self.folder / "regions.pt"
+        torch.jit.trace(Regions().eval(), (torch.randn(1, 3, 32, 32), torch.tensor([[0, 1.0, 1, 20, 20]]))).save(str(path))
+        result = self.succeed(path, "--input", "1,3,32,32", "--input", "2,5", "--nhwc", "--runtime", "shim",
+                              "--torch-library", TORCHVISION, "-o", self.folder / "out.pt")
+        self.assertIn("regions of a picture can't be made up", result.stderr)
 
     def test_only_for_the_shim(self):
         self.fail_with(2, self.fixture("residual.pt"), "--nhwc", "--self-check", "2", "-o", self.folder / "out.pt",

@@ -105,6 +105,9 @@ class PartSamples {
   std::vector<BufferSample> make(const RunPhysical& run, const BundledInputs& data, size_t budget_words) {
     if (has(OperationCode::RANDOM_MULTINOMIAL)) throw NoSample("the model takes random numbers");
     if (has(OperationCode::WHILE)) throw NoSample("the model has loops, which may run for long");
+    if (data.empty() && (has(OperationCode::ROI_ALIGN) || has(OperationCode::ROI_POOLING))) {
+      throw NoSample("regions of a picture can't be made up; bundle inputs with the model");
+    }
     std::vector<BufferSample> samples;
     const auto count = static_cast<size_t>(options_.check_samples);
     for (size_t wanted = count; wanted > 0 && samples.empty(); --wanted) {
