@@ -28,7 +28,7 @@ case $architecture in
   arm64)
     triple=aarch64-linux-gnu
     emulator=(qemu-aarch64 -L "$sysroot")
-    core_size_limit=$((380 * 1024))
+    core_size_limit=$((378 * 1024))
     ;;
   armhf)
     triple=arm-linux-gnueabihf

@@ -164,8 +164,10 @@ int ProgramModel::describe(const CallShapes& shapes, std::shared_ptr<const CallT
 
 int ProgramModel::warm_up(const CallShapes& shapes, nnapi_shim_error* error) {
   if (whole_ != nullptr) return whole_->warm_up(shapes, error);
+  if (shapes.arguments == nullptr && shapes.count > 0) {
+    return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "the shapes are NULL; give 0 of them");
+  }
   for (uint32_t i = 0; i < shapes.count; ++i) {
-    if (shapes.arguments == nullptr) return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "the shapes are NULL; give 0 of them");
     if (shapes.arguments[i].rank == 0) continue;
     return fail(error, NNAPI_SHIM_BAD_ARGUMENT,
                 "a shape was given for argument %u, the model's segments have sizes of their own; give none", i);

@@ -13,19 +13,6 @@ LARGE = torch.tensor([[1763812345, -(2**31), 2**24 + 1], [2**31 - 1, -(2**24) - 
 WIDE = "int64 numbers have 32 bits on NNAPI"
 
 
-class ComparesInPlace(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layer = nn.Conv2d(3, 4, 3)
-
-    def forward(self, x):
-        y = self.layer(x)
-        y.gt_(0.1)
-        flags = y.clone()
-        flags.logical_not_()
-        return y, y.mean(), 1.0 - y, flags
-
-
 class Function(nn.Module):
     def __init__(self, function):
         super().__init__()
@@ -60,19 +47,30 @@ class IntegerTest(CliTest):
         return text
 
 
-class BeyondDtypes(IntegerTest):
+class BesideConvolution(IntegerTest):
+    """Functions of the results of a convolution, which NNAPI runs."""
+
+    def setUp(self):
+        super().setUp()
+        torch.manual_seed(0)
+        self.layer = nn.Conv2d(3, 4, 3).requires_grad_(False)
+        self.picture = torch.randn(1, 3, 8, 8)
+
+
+class BeyondDtypes(BesideConvolution):
     """Numbers that the tensor's dtype has not stay on the CPU, or are refused."""
 
     def test_they_stay_on_the_cpu(self):
-        layer = nn.Conv2d(3, 4, 3).requires_grad_(False)
         numbers = torch.tensor([[3, -7, 2**30]], dtype=torch.int32)
-        for function in (lambda q: q >= 1e10, lambda q: q == 5000000000, lambda q: q.remainder(5),
-                         lambda q: torch.clamp(q, max=2**31 - 1)):
-            path = self.save(lambda x, q, function=function: (layer(x), function(q)), torch.randn(1, 3, 8, 8), numbers)
-            self.succeed(path, "--input", "1,3,8,8", "--input", "1,3:int32", "--nhwc", "--verify", "-o",
-                         self.folder / "out.pt")
-        path = self.save(lambda x: (layer(x), layer(x) > 1e39), torch.randn(1, 3, 8, 8))
-        self.succeed(path, "--input", "1,3,8,8", "--nhwc", "--verify", "-o", self.folder / "out.pt")
+        for function in (lambda q: q >= 1e10, lambda q: q == 5000000000, lambda q: q.remainder(5000000000)):
+            path = self.save(lambda x, q, function=function: (self.layer(x), function(q)), self.picture, numbers)
+            self.check(path, "--input", "1,3,8,8", "--input", "1,3:int32", needed="with int32; needed: a number of int32")
+        path = self.save(lambda x: (self.layer(x), self.layer(x) > 1e39), self.picture)
+        self.check(path, "--input", "1,3,8,8", needed="the number 1e+39 with float32")
+
+    def check(self, path, *specs, needed):
+        result = self.succeed(path, *specs, "--nhwc", "--verify", "-o", self.folder / "out.pt")
+        self.assertIn(needed, result.stderr)
 
     def test_refused(self):
         path = self.save(lambda q: q >= 1e10, torch.ones(2, 3, dtype=torch.int32))
@@ -80,16 +78,21 @@ class BeyondDtypes(IntegerTest):
                        needed=["the number 10000000000", "a number of int32"])
 
 
-class InPlace(CliTest):
+class InPlace(BesideConvolution):
     def test_comparisons_keep_the_dtype(self):
         """They write 0 and 1 into the tensor."""
-        torch.manual_seed(0)
-        path = self.folder / "model.pt"
-        torch.jit.script(ComparesInPlace()).save(path)
-        out = self.folder / "out.pt"
+        def compare(x):
+            y = self.layer(x)
+            y.gt_(0.1)
+            flags = y.clone()
+            flags.logical_not_()
+            return y, y.mean(), 1.0 - y, flags
+
+        path, out = self.save(compare, self.picture), self.folder / "out.pt"
         self.succeed(path, "--input", "1,3,8,8", "--nhwc", "--verify", "-o", out)
-        sample = torch.randn(1, 3, 8, 8)
-        for expected, found in zip(call(load(path), sample), call(load(out), sample)):
+        results = call(load(path), self.picture)
+        self.assertEqual([0.0, 1.0], results[0].unique().tolist())
+        for expected, found in zip(results, call(load(out), self.picture)):
             self.assertEqual(expected.dtype, found.dtype)
             self.assertTrue(torch.equal(expected, found))
 

@@ -261,6 +261,7 @@ class SelfCheck(CliTest):
                 result = self.succeed(path, "--input", sizes, "--runtime", runtime, "--verify", "--min-segment-macs", "0",
                                       "-o", self.folder / "out.pt")
                 self.assertNotIn("no samples", result.stderr)
+                self.assertNotIn("compares nothing", result.stdout)
 
     def test_quantised_by_data(self):
         model = self.fixture("residual.pt")

@@ -106,7 +106,7 @@ class PartSamples {
     if (has(OperationCode::RANDOM_MULTINOMIAL)) throw NoSample("the model takes random numbers");
     if (has(OperationCode::WHILE)) throw NoSample("the model has loops, which may run for long");
     if (data.empty() && (has(OperationCode::ROI_ALIGN) || has(OperationCode::ROI_POOLING))) {
-      throw NoSample("regions of a picture can't be made up; bundle inputs with the model");
+      throw NoSample("regions of a picture can't be made up");
     }
     std::vector<BufferSample> samples;
     const auto count = static_cast<size_t>(options_.check_samples);
