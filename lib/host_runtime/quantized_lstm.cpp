@@ -146,14 +146,15 @@ class Cell {
     const Matrix<int16_t> input = coupled ? forget : sigmoid(sums(kInputGate, before));
     const float clip = single(context_, "cell_clip");
     const float greatest = std::numeric_limits<int16_t>::max();
-    const auto bound = static_cast<int16_t>(std::min(clip / scale_of(context_, "cell_state_in"), greatest));
+    const int64_t bound =
+        clip > 0 ? static_cast<int64_t>(std::min(clip / scale_of(context_, "cell_state_in"), greatest)) : 0;
     return map(before, [&](int64_t i) {
       const int16_t kept = forget.row(0)[i], added = input.row(0)[i];
       const int32_t share = coupled ? std::numeric_limits<int16_t>::max() - added : added;
       const int32_t update = fixed_tanh(candidate.row(0)[i], kGateIntegerBits);
       const int64_t state = int64_t{rounding_shift_right(kept * before.row(0)[i], 15)} +
                             rounding_shift_right(share * update, 30 + exponent_);
-      return clip > 0 ? saturated_16(std::clamp<int64_t>(state, -bound, bound)) : saturated_16(state);
+      return clip > 0 ? saturated_16(std::clamp(state, -bound, bound)) : saturated_16(state);
     });
   }
 
