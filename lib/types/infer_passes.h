@@ -4,10 +4,22 @@
 
 namespace nnapi_convert {
 
-constexpr const char* kInferPasses[] = {
-    "unroll_known_loops", "choose_branches",       "pad_nested",        "join_masked_parts",
-    "numbers_to_tensors", "expand_operators",      "take_apart_tuples", "evaluate_constants",
-    "numbers_into_loops", "numbers_out_of_blocks", "replace_empty",     "replace_sizes",
-    "drop_pairs",         "evaluate_writes",       "drop_list_changes", "simplify_containers"};
+constexpr const char* kInferPasses[] = {"unroll_known_loops",
+                                        "choose_branches",
+                                        "pad_nested",
+                                        "join_masked_parts",
+                                        "numbers_to_tensors",
+                                        "drop_casts",
+                                        "expand_operators",
+                                        "take_apart_tuples",
+                                        "evaluate_constants",
+                                        "numbers_into_loops",
+                                        "numbers_out_of_blocks",
+                                        "replace_empty",
+                                        "replace_sizes",
+                                        "drop_pairs",
+                                        "evaluate_writes",
+                                        "drop_list_changes",
+                                        "simplify_containers"};
 
 }  // namespace nnapi_convert

@@ -247,6 +247,23 @@ graph(%x : Tensor):
   CHECK_THAT(graph, Contains("aten::sigmoid(%1)") && !Contains("TupleUnpack"));
 }
 
+TEST_CASE("drop_casts drops casts to the dtype that a tensor has") {
+  const std::string ir = R"IR(
+graph(%x : Tensor, %y : Tensor, %n : Tensor):
+  %no : bool = prim::Constant[value=0]()
+  %yes : bool = prim::Constant[value=1]()
+  %none : NoneType = prim::Constant()
+  %a : Tensor = aten::type_as(%x, %y)
+  %b : Tensor = aten::to(%a, %y, %no, %no, %none)
+  %c : Tensor = aten::to(%b, %y, %no, %yes, %none)
+  %d : Tensor = aten::type_as(%c, %n)
+  return (%d))IR";
+  const TensorType ints{at::kInt, {2}, {}};
+  const std::string text = rewritten(ir, {float32({2}), float32({3}), ints}, only({"drop_casts"}));
+  CHECK_THAT(text, Contains("aten::to(%x, %y, %3, %4, %5)") && Contains("aten::type_as(%8, %n)"));
+  CHECK(occurrences(text, "aten::to") + occurrences(text, "aten::type_as") == 2);
+}
+
 TEST_CASE("replace_sizes and evaluate_constants") {
   const std::string ir = R"(
 graph(%x : Tensor):

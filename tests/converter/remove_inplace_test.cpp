@@ -57,6 +57,21 @@ graph(%x : Tensor, %y : Tensor):
   CHECK(diagnostics.warnings.size() == 1);
 }
 
+TEST_CASE("what may have another dtype is cast to the changed tensor's") {
+  const std::string head = R"(
+graph(%x : Tensor, %a : Tensor):
+  %one : int = prim::Constant[value=1]()
+  %y : Tensor = aten::sigmoid(%x)
+)";
+  const auto casts = [&](const std::string& change) {
+    return removed(head + "  %z : Tensor = " + change + "\n  return (%z)").graph.find("type_as") != std::string::npos;
+  };
+  CHECK(casts("aten::add_(%y, %a, %one)"));
+  CHECK(casts("aten::gt_(%y, %one)"));
+  CHECK_FALSE(casts("aten::add_(%y, %one, %one)"));
+  CHECK_FALSE(casts("aten::relu_(%y)"));
+}
+
 TEST_CASE("arguments are kept") {
   const Removed found = removed(R"(
 graph(%x : Tensor, %a : Tensor):

@@ -96,6 +96,32 @@ class InPlace(BesideConvolution):
             self.assertEqual(expected.dtype, found.dtype)
             self.assertTrue(torch.equal(expected, found))
 
+    def test_arithmetic_keeps_the_dtype(self):
+        """Values of a wider dtype wrap, or are rounded, when they are written in place."""
+        def widen(x, small, large, double):
+            y = self.layer(x)
+            bytes_ = (small + 250).to(torch.uint8)
+            bytes_.mul_(large)
+            y.add_(double.sin())
+            numbers = small.clone()
+            numbers.mul_(large)
+            sums = small.to(torch.int16)
+            sums.cumsum_(1)
+            parts = small.to(torch.uint8)
+            parts[:, 1:].add_(large[:, 1:])
+            marks = y.clone()
+            marks[:, 0].gt_(0.1)
+            return y.sum(), y / 2, bytes_ // 2, numbers // 2, sums, parts, marks, marks.mean()
+
+        numbers = torch.tensor([[2**33 + 7, 2**31, 300]])
+        arguments = self.picture, torch.tensor([[3, 5, 9]], dtype=torch.int32), numbers, torch.full((1,), 1e-9).double()
+        path, out = self.save(widen, *arguments), self.folder / "out.pt"
+        shapes = "1,3,8,8:float32", "1,3:int32", "1,3:int64", "1:float64"
+        self.succeed(path, *(word for shape in shapes for word in ("--input", shape)), "--nhwc", "--verify", "-o", out)
+        for expected, found in zip(call(load(path), *arguments), call(load(out), *arguments)):
+            self.assertEqual(expected.dtype, found.dtype)
+            self.assertTrue(torch.allclose(expected, found, 1e-5, 1e-5), (expected, found))
+
 
 class Moves(IntegerTest):
     def check(self, functions, level):

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "lib/converter/frontend/remove_inplace.h"
+#include "lib/converter/frontend/functional_form.h"
 #include "lib/converter/graph/node_reads.h"
 #include "lib/ops/registry.h"
 
@@ -100,10 +100,16 @@ void make_safe(Node* chunk, c10::Symbol kind) {
   chunk->destroy();
 }
 
+// True if the node makes a new tensor, or casts one that nothing else reads.
+bool gives_new_tensor(const Node& node) {
+  if (node.kind() != c10::aten::type_as) return makes_new_tensor(node);
+  return node.input(0)->uses().size() == 1 && makes_new_tensor(*node.input(0)->node());
+}
+
 // True if an operator of the same block made the tensor that the node changes, and nodes between them only read it.
 bool changes_new_tensor(const Node& change) {
   const Value& self = *change.input(0);
-  if (!makes_new_tensor(*self.node()) || self.node()->owningBlock() != change.owningBlock()) return false;
+  if (!gives_new_tensor(*self.node()) || self.node()->owningBlock() != change.owningBlock()) return false;
   return std::all_of(self.uses().begin(), self.uses().end(), [&](const Use& use) {
     return use.user == &change || use.user->isAfter(&change) || only_reads(use);
   });

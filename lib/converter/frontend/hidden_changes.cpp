@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "lib/base/error.h"
-#include "lib/converter/frontend/remove_inplace.h"
+#include "lib/converter/frontend/functional_form.h"
 #include "lib/converter/graph/attribute_path.h"
 #include "lib/converter/graph/node_reads.h"
 #include "lib/ops/op_arguments.h"

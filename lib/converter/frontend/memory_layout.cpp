@@ -10,7 +10,7 @@
 #include <numeric>
 #include <vector>
 
-#include "lib/converter/frontend/remove_inplace.h"
+#include "lib/converter/frontend/functional_form.h"
 #include "lib/converter/frontend/trial_run.h"
 #include "lib/converter/graph/node_reads.h"
 #include "lib/converter/graph/open_sizes.h"

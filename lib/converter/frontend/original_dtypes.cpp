@@ -18,11 +18,19 @@ using torch::jit::Graph;
 using torch::jit::Node;
 using torch::jit::Value;
 
-// Returns the tensor whose dtype the node's result has: y of x.type_as(y), x.to(y) and x.to(y.dtype).
+bool is_changed_in_place(const c10::Argument& argument) {
+  return argument.alias_info() != nullptr && argument.alias_info()->isWrite();
+}
+
+// Returns the tensor whose dtype the node's result has: x of x.add_(y), and y of x.type_as(y), x.to(y) and
+// x.to(y.dtype).
 const Value* dtype_example(const Node& node) {
   if (node.kind() == c10::Symbol::fromQualString("aten::type_as")) return node.input(1);
   const c10::FunctionSchema* schema = node.maybeSchema();
   if (schema == nullptr) return nullptr;
+  if (!node.inputs().empty() && has_tensors(*node.input(0)) && is_changed_in_place(schema->arguments()[0])) {
+    return node.input(0);
+  }
   const bool is_cast = node.kind() == c10::Symbol::fromQualString("aten::to");
   const auto other = is_cast ? schema->argumentIndexWithName("other") : c10::nullopt;
   if (other) return node.input(static_cast<size_t>(*other));

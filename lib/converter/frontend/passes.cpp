@@ -12,6 +12,7 @@ const std::vector<NodePass>& node_passes() {
       {"pad_nested", NodeState::kUntyped, false, pad_nested},
       {"join_masked_parts", NodeState::kUntyped, false, join_masked_parts},
       {"numbers_to_tensors", NodeState::kUntyped, true, replace_by_tensors},
+      {"drop_casts", NodeState::kUntyped, false, drop_cast},
       {"expand_operators", NodeState::kUntyped, false, expand_operator},
       {"take_apart_tuples", NodeState::kUntyped, false, take_apart_tuple},
       {"evaluate_constants", NodeState::kUntyped, false, evaluate_constant},

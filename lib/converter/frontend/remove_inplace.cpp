@@ -2,81 +2,17 @@
 #include "lib/converter/frontend/remove_inplace.h"
 
 #include <torch/csrc/jit/ir/alias_analysis.h>
-#include <torch/csrc/jit/runtime/operator.h>
 
 #include <algorithm>
 #include <string>
 #include <unordered_set>
 
+#include "lib/converter/frontend/functional_form.h"
 #include "lib/converter/frontend/input_changes.h"
 #include "lib/converter/frontend/remove_part_writes.h"
 #include "lib/converter/graph/node_reads.h"
-#include "lib/ops/op_context.h"
-#include "lib/ops/registry.h"
 
 namespace nnapi_convert {
-
-c10::optional<c10::Symbol> functional_kind(const torch::jit::Node& node) {
-  return changes_shape(node) ? c10::nullopt : kind_without_underscore(node);
-}
-
-bool changes_shape(const torch::jit::Node& node) {
-  return find_traits(node).has(Fact::kChangesShape);
-}
-
-namespace {
-
-// True for an operator that gives bools. In place it writes them as numbers of the tensor's dtype.
-bool gives_bools(c10::Symbol kind) {
-  static const std::unordered_set<std::string> names = {
-      "eq",   "not_equal", "ne",         "gt",          "greater",    "ge",          "greater_equal", "lt",
-      "less", "le",        "less_equal", "logical_and", "logical_or", "logical_not", "logical_xor"};
-  return kind.is_aten() && names.count(kind.toUnqualString()) != 0;
-}
-
-}  // namespace
-
-void make_functional(torch::jit::Node* change) {
-  torch::jit::Graph& graph = *change->owningGraph();
-  torch::jit::Value* self = change->input(0);
-  const auto replace = [&](c10::Symbol kind, at::ArrayRef<torch::jit::Value*> inputs, const c10::TypePtr& type) {
-    torch::jit::Node* made = graph.create(kind, inputs, 1);
-    made->insertBefore(change);
-    made->setSourceRange(change->sourceRange());
-    made->setScope(change->scope());
-    made->output()->setType(type);
-    return made->output();
-  };
-  const c10::Symbol kind = *functional_kind(*change);
-  torch::jit::Value* result = nullptr;
-  if (gives_bools(kind)) {
-    torch::jit::Value* bools = replace(kind, change->inputs(), c10::TensorType::get());
-    result = replace(c10::aten::type_as, {bools, self}, change->output()->type());
-  } else {
-    result = replace(kind, change->inputs(), change->output()->type());
-  }
-  self->replaceAllUsesAfterNodeWith(change, result);
-  change->output()->replaceAllUsesWith(result);
-  change->destroy();
-}
-
-c10::optional<c10::Symbol> kind_without_underscore(const torch::jit::Node& node) {
-  const c10::FunctionSchema* schema = node.maybeSchema();
-  if (schema == nullptr || !schema->is_mutable()) return c10::nullopt;
-  std::string name = node.kind().toQualString();
-  if (name.size() < 2 || name.back() != '_' || name[name.size() - 2] == '_') return c10::nullopt;
-  name.pop_back();
-  const c10::Symbol kind = c10::Symbol::fromQualString(name);
-  for (const auto& candidate : torch::jit::getAllOperatorsFor(kind)) {
-    const auto& arguments = candidate->schema().arguments();
-    const bool same = std::equal(arguments.begin(), arguments.end(), schema->arguments().begin(),
-                                 schema->arguments().end(), [](const c10::Argument& a, const c10::Argument& b) {
-                                   return *a.type() == *b.type();  // dropout names its tensor input, dropout_ self
-                                 });
-    if (same) return kind;
-  }
-  return c10::nullopt;
-}
 
 namespace {
 
@@ -244,11 +180,11 @@ void remove_at_top(const std::shared_ptr<Graph>& graph, Diagnostics& diagnostics
 
 // Removes in-place changes in the graph's own block, one by one, whose tensor is read later through other views.
 void remove_part_writes(const std::shared_ptr<Graph>& graph, Diagnostics& diagnostics) {
-  std::vector<std::pair<Node*, c10::Symbol>> nodes;
+  std::vector<Node*> nodes;
   for (Node* node : graph->nodes()) {
-    if (const auto kind = functional_kind(*node)) nodes.emplace_back(node, *kind);
+    if (functional_kind(*node)) nodes.push_back(node);
   }
-  for (const auto& [node, kind] : nodes) {
+  for (Node* node : nodes) {
     const AliasDb aliases(graph);
     PartWrite write(node);
     const auto maker = write.whole()->node()->kind();
@@ -257,7 +193,7 @@ void remove_part_writes(const std::shared_ptr<Graph>& graph, Diagnostics& diagno
       continue;
     }
     if (is_graph_input(*graph, write.whole())) diagnostics.warn(input_change_warning(*node));
-    write.remove(kind);
+    write.remove();
   }
 }
 

@@ -17,17 +17,4 @@ namespace nnapi_convert {
 std::vector<torch::jit::Value*> remove_inplace(const std::shared_ptr<torch::jit::Graph>& graph,
                                                Diagnostics& diagnostics);
 
-// Returns the functional operator of an in-place one that changes elements ("aten::relu" for "aten::relu_"), if both
-// have the same arguments. Names of overloads may differ: pow_.Scalar is pow.Tensor_Scalar.
-c10::optional<c10::Symbol> functional_kind(const torch::jit::Node& node);
-// Puts the functional operator in the node's place, which functional_kind() knows; later readers of the tensor read its
-// result. What gives bools is cast to the tensor's dtype.
-void make_functional(torch::jit::Node* change);
-// Returns the functional operator as functional_kind() does, and also that of an operator that changes the shape of its
-// tensor: "aten::t", which returns a view, for "aten::t_".
-c10::optional<c10::Symbol> kind_without_underscore(const torch::jit::Node& node);
-
-// True for an in-place operator that changes the shape of its tensor: of all aliases, but not of the tensor's views.
-bool changes_shape(const torch::jit::Node& node);
-
 }  // namespace nnapi_convert

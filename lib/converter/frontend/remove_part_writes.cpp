@@ -5,6 +5,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "lib/converter/frontend/functional_form.h"
+
 namespace nnapi_convert {
 namespace {
 
@@ -82,13 +84,10 @@ Value* PartWrite::remade(Value* view) {
   return changed_[view] = copy->output();
 }
 
-void PartWrite::remove(c10::Symbol functional) {
-  Graph& graph = *node_->owningGraph();
+void PartWrite::remove() {
   torch::jit::WithInsertPoint here(node_);
   Node* before = node_->prev();
-  Node* change = graph.insertNode(graph.create(functional, node_->inputs(), 1));
-  change->output()->setType(node_->output()->type());
-  Value* elements = change->output();
+  Value* elements = insert_functional_form(node_);
   for (Value* part = node_->input(0); part != whole_; part = part->node()->input(0)) {
     elements = write_back(*part->node(), elements);
   }

@@ -19,9 +19,9 @@ class PartWrite {
   torch::jit::Value* whole() const { return whole_; }
   // True if each value that shares the whole tensor's memory and is read after the node is a view that can be remade.
   bool is_removable(const torch::jit::AliasDb& aliases);
-  // Replaces the node by the operator `functional`, which takes the node's inputs, writes its result into a copy of the
-  // whole tensor, and makes later readers read the copy. Requires is_removable().
-  void remove(c10::Symbol functional);
+  // Replaces the node by its functional form, writes the result into a copy of the whole tensor, and makes later
+  // readers read the copy. Requires is_removable().
+  void remove();
 
  private:
   torch::jit::Value* remade(torch::jit::Value* view);

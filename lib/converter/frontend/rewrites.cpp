@@ -148,6 +148,28 @@ Rewritten join_masked_parts(Node* node, Rewriting& rewriting) {
   return Rewritten::kReplaced;
 }
 
+// Returns y of x.type_as(y) and x.to(y), which give x itself where it has y's dtype; else nothing.
+static Value* dtype_giver(const Node& node) {
+  constexpr size_t kCopy = 3;
+  if (node.kind() != c10::aten::type_as && node.kind() != c10::aten::to) return nullptr;
+  Value* other = const_cast<Value*>(node.input(1));
+  if (other->type()->kind() != c10::TypeKind::TensorType) return nullptr;
+  if (node.kind() == c10::aten::type_as) return other;
+  const auto copies = torch::jit::toIValue(node.input(kCopy));
+  return copies && copies->isBool() && !copies->toBool() ? other : nullptr;
+}
+
+Rewritten drop_cast(Node* node, Rewriting& rewriting) {
+  const Value* other = dtype_giver(*node);
+  if (other == nullptr) return Rewritten::kNothing;
+  const TensorType* from = tensor_type_of(node->input(0), rewriting.types);
+  const TensorType* to = tensor_type_of(other, rewriting.types);
+  if (from == nullptr || to == nullptr || from->dtype != to->dtype) return Rewritten::kNothing;
+  replace(rewriting.model, node->output(), node->input(0));
+  node->destroy();
+  return Rewritten::kReplaced;
+}
+
 // True for a composite that stays the one operator that it is.
 static bool stays_whole(const Node& node, const InferOptions& options) {
   return !options.kept.empty() && options.kept.count(lineage_of(node).composite) != 0;

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <set>
 
-#include "lib/converter/frontend/remove_inplace.h"
+#include "lib/converter/frontend/functional_form.h"
 #include "lib/converter/graph/open_sizes.h"
 #include "lib/converter/graph/torch_error.h"
 #include "lib/ops/registry.h"
