@@ -56,6 +56,21 @@ class Words(nn.Module):
         return self.bag(words) * self.table(kinds)
 
 
+class Scaled(nn.Module):
+    """Takes two numbers, whose values are given with a call."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.conv = nn.Conv2d(3, 8, 3)
+
+    def forward(self, x, times: int, scale: float):
+        y = self.conv(x)
+        for _ in range(times):
+            y = y * scale
+        return y
+
+
 class Lengths(nn.Module):
     """Raises an error for lengths that are not those of x."""
 
@@ -67,6 +82,32 @@ class Lengths(nn.Module):
     def forward(self, x, lengths):
         mask = torch.arange(int(lengths.max())).view(1, x.size(1), 1) < lengths.view(-1, 1, 1)
         return self.linear(x) * mask
+
+
+class GivenValues(CliTest):
+    """--input of verify: sizes of tensors and values of numbers."""
+
+    def convert(self, *options):
+        model, out = self.folder / "model.pt", self.folder / "out.pt"
+        torch.jit.script(Scaled().eval()).save(str(model))
+        self.succeed(model, "--input", "x=?,3,9,16", "--nhwc", "--min-segment-macs", "0", *options, "-o", out)
+        return "verify", model, out
+
+    def test_values_are_given(self):
+        command = self.convert()
+        self.fail_with(2, *command, needed=["input times is int and has no default", "--input times=VALUE"])
+        result = self.succeed(*command, "--input", "times=2", "--input", "scale=1.5", "--input", "x=2,3,9,16")
+        self.assertIn("[2, 8, 7, 14]", result.stdout)
+
+    def test_what_fits_no_argument_is_refused(self):
+        command = self.convert("--input", "scale=0.5")
+        refused = {"heigth=3": "no argument heigth", "times=1.5": "is not a whole number", "x=3,9,16": "x takes ?,3,9,16",
+                   "x=1,3,9,17": "x takes ?,3,9,16", "scale=2.5": "converted for another value of scale"}
+        for spec, problem in refused.items():
+            with self.subTest(spec=spec):
+                self.fail_with(2, *command, "--input", spec, needed=[f"--input {spec.split('=')[0]}", problem])
+        self.fail_with(2, *command, "--input", "1,3,9,16", "--input", "4", needed=["takes 1 tensor"])
+        self.succeed(*command, "--input", "1,3,9,16", "--input", "times=1", "--input", "scale=0.5")
 
 
 class RandomIndices(CliTest):

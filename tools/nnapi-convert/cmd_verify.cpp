@@ -98,7 +98,8 @@ int run_verify(const Arguments& command_line) {
   for (const std::string& text : inputs) {
     request.inputs.push_back(parse_input_spec(text));
     // The converted file has the values that arguments are bound to, so --input can't give them here.
-    if (!request.inputs.back().problem.empty()) throw ConvertError(ExitCode::kUsage, request.inputs.back().problem);
+    const InputSpec& spec = request.inputs.back();  // a name may be that of a number, whose value is no sizes
+    if (spec.name.empty() && !spec.problem.empty()) throw ConvertError(ExitCode::kUsage, spec.problem);
   }
   return engine(arguments.torch_libraries).verify(arguments);
 }

@@ -42,13 +42,15 @@ std::optional<InputTuple> converted(const ForwardArguments& arguments, const Mod
 
 std::vector<c10::IValue> sample_leaves(const ForwardArguments& arguments,
                                        const std::function<at::Tensor(size_t)>& tensor, const std::string& hint,
-                                       const std::vector<c10::IValue>& example) {
+                                       const std::vector<c10::IValue>& example, const BoundValues& given) {
   std::vector<c10::IValue> values;
   size_t number = 0;
   for (const ArgumentTree* leaf : leaves(arguments)) {
     const Argument* argument = argument_of(arguments, *leaf);
     if (leaf->is_tensor()) {
       values.emplace_back(tensor(number++));
+    } else if (const auto found = given.find(leaf->path); found != given.end()) {
+      values.push_back(found->second);
     } else if (values.size() < example.size()) {
       values.push_back(example[values.size()]);
     } else if (argument != nullptr && argument->default_value) {

@@ -100,6 +100,87 @@ std::vector<TensorType> sample_types(const VerifyRequest& request, const LoadedM
   return types;
 }
 
+// Returns the element whose path is `name`: an argument or a part of one. Returns nullptr if there is none.
+const ArgumentTree* find_argument(const ArgumentTree& tree, const std::string& name) {
+  if (tree.path == name) return &tree;
+  for (const ArgumentTree& element : tree.elements) {
+    if (const ArgumentTree* found = find_argument(element, name)) return found;
+  }
+  return nullptr;
+}
+
+const ArgumentTree* find_argument(const ForwardArguments& arguments, const std::string& name) {
+  for (const Argument& argument : arguments) {
+    if (const ArgumentTree* found = find_argument(argument.tree, name)) return found;
+  }
+  return nullptr;
+}
+
+std::string spec_text(const InputSpec& spec) {
+  return spec.name.empty() ? spec.text : fmt::format("{}={}", spec.name, spec.text);
+}
+
+void check_sizes(const InputSpec& spec, const MetadataInput& input) {
+  if (!spec.problem.empty()) throw ConvertError(ExitCode::kUsage, spec.problem);
+  const Dims& dims = input.type.dims;
+  bool fits = spec.sizes.size() == dims.size();
+  std::vector<std::string> sizes;
+  for (size_t axis = 0; axis < dims.size(); ++axis) {
+    const bool is_given = fits && dims[axis].is_fixed() && spec.sizes[axis];
+    fits = fits && (!is_given || *spec.sizes[axis] == dims[axis].value());
+    sizes.push_back(dims[axis].is_fixed() ? std::to_string(dims[axis].value()) : "?");
+  }
+  if (fits) return;
+  throw ConvertError(ExitCode::kUsage,
+                     fmt::format("--input {}: {} takes {} in the converted model", spec_text(spec), input.name,
+                                 sizes.empty() ? "a scalar" : fmt::format("{}", fmt::join(sizes, ","))));
+}
+
+// Throws ConvertError (kUsage) for specs that fit no argument of the converted model.
+void check_specs(const VerifyRequest& request, const LoadedModel& original, const Metadata& metadata,
+                 const ForwardArguments& arguments) {
+  const c10::FunctionSchema& forward = original.module.get_method("forward").function().getSchema();
+  for (size_t position = 0; position < request.inputs.size(); ++position) {
+    const InputSpec& spec = request.inputs[position];
+    const std::string name = name_of_value(forward, spec.name);
+    const auto input = std::find_if(metadata.inputs.begin(), metadata.inputs.end(),
+                                    [&](const MetadataInput& each) { return each.name == name; });
+    if (input != metadata.inputs.end()) {
+      check_sizes(spec, *input);
+    } else if (spec.name.empty() && position < metadata.inputs.size()) {
+      check_sizes(spec, metadata.inputs[position]);
+    } else if (spec.name.empty()) {
+      throw ConvertError(ExitCode::kUsage, fmt::format("--input {}: the converted model takes {}", spec_text(spec),
+                                                       counted(metadata.inputs.size(), "tensor")));
+    } else if (find_argument(arguments, name) == nullptr) {
+      throw ConvertError(ExitCode::kUsage,
+                         fmt::format("--input {}: the converted model has no argument {}", spec_text(spec), spec.name));
+    }
+  }
+}
+
+// Returns the values that specs give to arguments that are no tensors: --input n=1. Throws ConvertError (kUsage) for
+// another value than the one that an argument was bound to.
+BoundValues given_values(const VerifyRequest& request, const LoadedModel& original, const ForwardArguments& arguments) {
+  const c10::FunctionSchema& forward = original.module.get_method("forward").function().getSchema();
+  std::vector<BoundArgument> given;
+  for (const InputSpec& spec : request.inputs) {
+    const ArgumentTree* argument = find_argument(arguments, name_of_value(forward, spec.name));
+    if (argument != nullptr && !argument->is_tensor() && argument->elements.empty()) {
+      given.push_back({spec.name, spec.text});
+    }
+  }
+  BoundValues values = bound_values(forward, given);
+  for (const auto& [name, value] : values) {
+    const ArgumentTree* argument = find_argument(arguments, name);
+    if (argument->kind != ArgumentTree::Kind::kBound || argument->bound.isTensor() || argument->bound == value)
+      continue;
+    throw ConvertError(ExitCode::kUsage,
+                       fmt::format("--input {}: the model was converted for another value of {}", name, name));
+  }
+  return values;
+}
+
 // Returns the index ranges of the inputs that the original reads as indices.
 std::vector<std::optional<IndexRange>> ranges_for(const LoadedModel& original, const Metadata& metadata,
                                                   const std::vector<TensorType>& types) {
@@ -241,13 +322,15 @@ std::vector<Values> make_samples(const VerifyRequest& request, const LoadedModel
     }
     return samples;
   }
+  check_specs(request, original, metadata, arguments);
+  const BoundValues given = given_values(request, original, arguments);
   const std::vector<TensorType> types = sample_types(request, original, metadata);
   const auto ranges = ranges_for(original, metadata, types);
   std::vector<Values> samples(static_cast<size_t>(count));
   const auto stored = stored_sample(original, metadata, arguments);
   const std::vector<at::Tensor> examples = tensors_of(stored);
   for (size_t number = 0; number < samples.size(); ++number) {
-    if (number == 0 && stored) {
+    if (number == 0 && stored && given.empty()) {
       samples[number] = *stored;
       continue;
     }
@@ -261,7 +344,7 @@ std::vector<Values> make_samples(const VerifyRequest& request, const LoadedModel
       if (!is_integer || integers == MadeIntegers::kDigits) return made;
       return integers == MadeIntegers::kFlags ? made.remainder(2) : made.remainder(9).add(1);
     };
-    samples[number] = sample_leaves(arguments, random, "whole inputs with --inputs", stored.value_or(Values()));
+    samples[number] = sample_leaves(arguments, random, "whole inputs with --inputs", stored.value_or(Values()), given);
   }
   return samples;
 }
