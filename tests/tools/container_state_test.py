@@ -85,8 +85,29 @@ class Chosen(nn.Module):
         return self.kept[-1] * len(self.kept)
 
 
+class Shared(nn.Module):
+    """A tensor is an attribute, which forward only sets, and the element of a list."""
+    kept: List[Tensor]
+
+    def __init__(self):
+        super().__init__()
+        self.layer, self.alone = nn.Linear(8, 8), torch.zeros(2, 8)
+        self.kept = [self.alone]
+
+    def forward(self, x):
+        y = self.layer(x)
+        self.kept = [torch.tanh(y), y]
+        self.alone = self.kept[0]
+        return y
+
+    @torch.jit.export
+    def last(self):
+        return self.kept[0] + self.alone
+
+
 CALLS = {Counted: ("forward", "seen", "forward", "seen", "clear", "seen", "forward", "seen"),
          Kept: ("last", "forward", "last", "forward", "last"), Named: ("last", "forward", "last", "forward", "last"),
+         Shared: ("last", "forward", "last", "forward", "last"),
          Chosen: ("forward", "last", "forward", "forward", "last")}
 
 

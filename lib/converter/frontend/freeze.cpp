@@ -29,6 +29,7 @@
 #include "lib/converter/frontend/unpack_prepacked.h"
 #include "lib/converter/frontend/unroll_loops.h"
 #include "lib/converter/frontend/weights_aside.h"
+#include "lib/converter/graph/changed_attributes.h"
 #include "lib/converter/graph/deep_copy.h"
 #include "lib/converter/graph/element_writes.h"
 #include "lib/converter/graph/float_width.h"
@@ -155,7 +156,10 @@ std::vector<AttributePath> kept_attributes(const LoadedModel& loaded) {
       if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
     }
   };
-  add(changed_containers(loaded.module));
+  const std::vector<AttributePath> containers = changed_containers(loaded.module);
+  add(containers);
+  // Freezing takes away an attribute that forward sets if the tensor in it is also in a container that is kept.
+  if (!containers.empty()) add(attributes_changed_by(loaded.module, "forward"));
   add(loaded.changed_elsewhere);
   return paths;
 }
