@@ -105,6 +105,21 @@ class Shared(nn.Module):
         return self.kept[0] + self.alone
 
 
+class Viewed(nn.Module):
+    """Two attributes are views of one memory, and forward writes into one of them."""
+
+    def __init__(self, is_apart: bool):
+        super().__init__()
+        self.layer = nn.Linear(8, 8)
+        both = torch.zeros(2, 8)
+        self.one, self.other = (both[0], both[1]) if is_apart else (both, both.view(16))
+
+    def forward(self, x):
+        y = self.layer(x)
+        self.one.add_(y.mean())
+        return y + self.other.sum() + self.one.sum()
+
+
 CALLS = {Counted: ("forward", "seen", "forward", "seen", "clear", "seen", "forward", "seen"),
          Kept: ("last", "forward", "last", "forward", "last"), Named: ("last", "forward", "last", "forward", "last"),
          Shared: ("last", "forward", "last", "forward", "last"),
@@ -141,6 +156,17 @@ class ContainerState(ShimProcessTest):
                     for result, found in zip(expected, self.found(out, calls, bool(options))):
                         if result is not None:
                             self.assert_same(torch.as_tensor(result), torch.as_tensor(found).numpy())
+
+    def test_views_with_common_elements_need_pytorch(self):
+        for is_apart in (True, False):
+            model, out = self.script(lambda is_apart=is_apart: Viewed(is_apart)), self.folder / "out.pt"
+            result = self.succeed(model, "--input", "2,8", "--min-segment-macs", "0", "--runtime", "shim", "-o", out)
+            self.succeed("verify", model, out)
+            if is_apart:
+                self.succeed("verify", model, out, "--without-torch")
+            else:
+                self.assertIn("the file needs PyTorch on the phone", result.stderr)
+                self.assertIn("one and state_1_other, which share memory", result.stderr)
 
 
 if __name__ == "__main__":

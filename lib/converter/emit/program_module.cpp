@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 namespace nnapi_convert {
 namespace {
@@ -22,6 +23,47 @@ void add_segments(const torch::jit::Module& module, std::vector<const c10::ivalu
     segments.push_back(module);
   }
   for (const torch::jit::Module& child : module.children()) add_segments(child, seen, segments);
+}
+
+// A tensor of the state, and the attribute that it is in.
+struct StateTensor {
+  at::Tensor tensor;
+  std::string attribute;
+};
+
+void append_tensors(const c10::IValue& value, const std::string& attribute, std::vector<StateTensor>& tensors) {
+  c10::IValue::HashAliasedIValues parts;
+  value.getSubValues(parts);
+  for (const c10::IValue& part : parts) {
+    if (part.isTensor() && part.toTensor().defined()) tensors.push_back({part.toTensor(), attribute});
+  }
+}
+
+// Returns the first byte of a strided tensor's elements and the byte behind them.
+std::pair<const char*, const char*> extent_of(const at::Tensor& tensor) {
+  const auto begin = static_cast<const char*>(tensor.data_ptr());
+  int64_t elements = tensor.numel() == 0 ? 0 : 1;
+  for (int64_t axis = 0; axis < tensor.dim() && elements > 0; ++axis) {
+    elements += (tensor.size(axis) - 1) * tensor.stride(axis);
+  }
+  return {begin, begin + elements * static_cast<int64_t>(tensor.element_size())};
+}
+
+// Programs store each tensor by itself. Throws std::invalid_argument for two tensors with common elements: a change of
+// one would not be a change of the other.
+void check_apart(const std::vector<StateTensor>& tensors) {
+  std::vector<std::pair<std::pair<const char*, const char*>, const StateTensor*>> extents;
+  for (const StateTensor& each : tensors) {
+    if (each.tensor.layout() == at::kStrided && each.tensor.numel() > 0)
+      extents.push_back({extent_of(each.tensor), &each});
+  }
+  std::sort(extents.begin(), extents.end());
+  for (size_t i = 1; i < extents.size(); ++i) {
+    const StateTensor &one = *extents[i - 1].second, &other = *extents[i].second;
+    if (extents[i].first.first >= extents[i - 1].first.second || one.tensor.is_same(other.tensor)) continue;
+    throw std::invalid_argument(
+        fmt::format("the attributes {} and {}, which share memory", one.attribute, other.attribute));
+  }
 }
 
 }  // namespace
@@ -89,6 +131,9 @@ uint32_t ModuleParts::field(const torch::jit::Module& holder, const std::string&
 
 uint32_t ModuleParts::write_state(ProgramWriter& writer) const {
   std::vector<uint32_t> numbers;
+  std::vector<StateTensor> tensors;
+  for (const Field& field : fields_) append_tensors(field.holder.attr(field.name), field.name, tensors);
+  check_apart(tensors);
   for (const Field& field : fields_) numbers.push_back(writer.constant(field.holder.attr(field.name)));
   return writer.object(numbers);
 }
