@@ -43,6 +43,18 @@ class Pixels(nn.Module):
         return self.conv(x) + torch.tensor([self.preference, 0.0, 0.0, 0.0]).view(4, 1, 1)
 
 
+class Classes(nn.Module):
+    """The class of each pixel, of many that are near each other."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.conv = nn.Conv2d(3, 64, 3)
+
+    def forward(self, x):
+        return self.conv(x).argmax(1)
+
+
 class Words(nn.Module):
     """Functions of PyTorch, which scripts call, read the indices."""
 
@@ -82,6 +94,19 @@ class Lengths(nn.Module):
     def forward(self, x, lengths):
         mask = torch.arange(int(lengths.max())).view(1, x.size(1), 1) < lengths.view(-1, 1, 1)
         return self.linear(x) * mask
+
+
+class Choices(CliTest):
+    def test_rounding_may_choose_others(self):
+        """Numbers of classes are no magnitudes: with rounded weights, most have to be the same."""
+        model, out = self.folder / "model.pt", self.folder / "out.pt"
+        torch.jit.trace(Classes().eval(), torch.rand(1, 3, 32, 32)).save(str(model))
+        result = self.succeed(model, "--nhwc", "--fp16-weights", "--verify", "-o", out)
+        self.assertRegex(result.stdout, r"int64 +[1-9].*\n.*or 50% of integers the same")
+        self.succeed(model, "--nhwc", "--relax-fp16", "-o", out)
+        self.succeed("verify", model, out)
+        self.succeed("verify", model, out, "--fp16")
+        self.assertEqual(4, run("verify", model, out, "--fp16", "--tolerance", "0.01").code)
 
 
 class GivenValues(CliTest):

@@ -11,22 +11,28 @@
 namespace nnapi_convert {
 namespace {
 
-// Of a quantised model. Where data quantised it, what is chosen, as by argmax, may be another one here and there.
+// True for integers that may be chosen, as by argmax, of which most are the same.
+bool are_mostly_same(const OutputComparison& output) {
+  return output.is_integral && output.top1 >= VerifyDefaults::kSameIntegers;
+}
+
+// What are_mostly_same() needs; empty for outputs without integers.
+std::string or_mostly_same(const Verification& result) {
+  const bool has_integers = std::any_of(result.outputs.begin(), result.outputs.end(),
+                                        [](const OutputComparison& output) { return output.is_integral; });
+  return has_integers ? fmt::format(", or {:.0f}% of integers the same", 100 * VerifyDefaults::kSameIntegers) : "";
+}
+
+// Of a quantised model. Where data quantised it, what is chosen may be another one here and there.
 bool are_near(const Verification& result, double needed_snr) {
   return std::all_of(result.outputs.begin(), result.outputs.end(), [&](const OutputComparison& output) {
-    const bool is_chosen = result.is_calibrated && output.is_integral;
-    return output.snr_db >= needed_snr || (is_chosen && output.top1 >= VerifyDefaults::kSameIntegers);
+    return output.snr_db >= needed_snr || (result.is_calibrated && are_mostly_same(output));
   });
 }
 
 // What are_near() needs.
 std::string nearness(const Verification& result, const std::string& needed_snr) {
-  const bool has_integers = std::any_of(result.outputs.begin(), result.outputs.end(),
-                                        [](const OutputComparison& output) { return output.is_integral; });
-  return fmt::format("SNR of at least {} dB{}", needed_snr,
-                     result.is_calibrated && has_integers
-                         ? fmt::format(", or {:.0f}% of integers the same", 100 * VerifyDefaults::kSameIntegers)
-                         : "");
+  return fmt::format("SNR of at least {} dB{}", needed_snr, result.is_calibrated ? or_mostly_same(result) : "");
 }
 
 // Of a model quantised by data.
@@ -67,8 +73,10 @@ void judge(Verification& result, const VerifyRequest& request) {
   const bool is_rounded = std::any_of(result.outputs.begin(), result.outputs.end(),
                                       [](const OutputComparison& output) { return output.rounding > 0; });
   if (is_rounded && !by_snr) result.criterion += " and a step of the output's dtype";
+  const bool may_choose_others = result.is_approximate && !by_snr && !request.tolerance;
+  if (may_choose_others) result.criterion += or_mostly_same(result);
   const auto is_exact = [&](const OutputComparison& output) {
-    return output.relative_error <= tolerance + output.rounding;
+    return output.relative_error <= tolerance + output.rounding || (may_choose_others && are_mostly_same(output));
   };
   result.passed = by_snr ? are_near(result, Defaults::kQuantizedSnr)
                          : std::all_of(result.outputs.begin(), result.outputs.end(), is_exact);

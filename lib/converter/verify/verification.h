@@ -68,6 +68,7 @@ struct Verification {
   std::vector<BorderFinding> borders;
   bool is_quantized = false;
   bool is_calibrated = false;            // quantised by data
+  bool is_approximate = false;           // rounded on purpose: weights, functions, or results by half precision
   std::optional<double> calibrated_snr;  // dB, of such a file: what its calibration measured
   double tolerance = 0;                  // of float outputs: max error over the range
   bool is_per_channel = false;           // the original has per-channel weights

@@ -295,6 +295,7 @@ Verification verify_file(const VerifyRequest& request, LoadedModel& original, st
   if (!request.inputs_file.empty()) result.fed = fed_ranges_of(samples, converted.metadata);
   result.is_quantized = converted.metadata.quant != "none";
   result.tolerance = request.tolerance.value_or(default_tolerance(request, converted, original));
+  result.is_approximate = request.fp16 || is_approximate(converted);
   if (const auto calibration = recorded_calibration(converted)) {
     result.is_calibrated = true;
     result.calibrated_snr = calibration->snr_db;
