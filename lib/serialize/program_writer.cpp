@@ -27,7 +27,9 @@ uint64_t aligned(uint64_t bytes) {
   return (bytes + format::kDataAlignment - 1) / format::kDataAlignment * format::kDataAlignment;
 }
 
-bool has_dtype(at::ScalarType dtype) {
+}  // namespace
+
+bool has_program_dtype(at::ScalarType dtype) {
   switch (dtype) {
     case at::kByte:
     case at::kChar:
@@ -43,8 +45,6 @@ bool has_dtype(at::ScalarType dtype) {
       return false;
   }
 }
-
-}  // namespace
 
 void Program::write(const nnapi::ByteSink& sink) const {
   static const char zeros[format::kDataAlignment] = {};
@@ -102,7 +102,7 @@ uint32_t ProgramWriter::tensor(const at::Tensor& tensor) {
   if (known != tensor_numbers_.end()) return known->second;
   if (!tensor.defined()) throw std::invalid_argument("an undefined tensor");
   if (tensor.layout() != at::kStrided || tensor.is_quantized() || !tensor.device().is_cpu() ||
-      !has_dtype(tensor.scalar_type())) {
+      !has_program_dtype(tensor.scalar_type())) {
     throw std::invalid_argument(fmt::format("a tensor of {}", c10::toString(tensor.scalar_type())));
   }
   if (tensor.dim() > format::kMostAxes) throw std::invalid_argument(fmt::format("a tensor of {} axes", tensor.dim()));

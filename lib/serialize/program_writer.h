@@ -46,6 +46,9 @@ struct ProgramSegment {
   uint32_t fallback_plus_1 = 0;  // the method that computes the same on the CPU, behind those with names; 0: none
 };
 
+// True for the dtypes of tensors in programs.
+bool has_program_dtype(at::ScalarType dtype);
+
 class ProgramWriter {
  public:
   // Returns the entry's number; an equal text or number has one entry.

@@ -377,6 +377,14 @@ class Programs(ShimProcessTest):
                        "--min-segment-macs", "0", "--no-torchscript", "-o", out, needed=["aten::cdist", "--no-torchscript"])
         self.assertFalse(out.exists())
 
+    def test_dtypes_that_programs_lack(self):
+        model, out = self.folder / "bfloat16.pt", self.folder / "out.pt"
+        torch.jit.trace(nn.Conv2d(3, 4, 3).bfloat16().eval(), torch.rand(1, 3, 8, 8).bfloat16()).save(str(model))
+        command = (model, "--nhwc", "--input", "1,3,8,8", "--runtime", "shim")
+        self.fail_with(1, *command, "--no-torchscript", "-o", out, needed=["a tensor of bfloat16", "--no-torchscript"])
+        self.assertIn("needs PyTorch on the phone", self.succeed(*command, "-o", out).stderr)
+        self.succeed("verify", model, out)
+
     def test_inspect_shows_the_program(self):
         out = self.convert(self.script(SortedRows), "--nhwc", "--input", "1,3,16,24", "--runtime", "shim",
                            "--min-segment-macs", "0", "--fallback", "partition-cpu")

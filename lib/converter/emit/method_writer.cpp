@@ -413,11 +413,27 @@ class MethodWriter {
     const bool is_known = nnapi_shim::program::find_operator(name.data(), name.size()).table != nullptr;
     if (!is_known || !node.blocks().empty())
       throw std::invalid_argument(name + " is not among the operators that the shim's programs have");
+    check_dtypes(node, schema);
     begin(Opcode::kOperator, node);
     code_.insert(code_.end(), {writer_.op(name), static_cast<uint32_t>(node.inputs().size()),
                                static_cast<uint32_t>(node.outputs().size())});
     push_operands(node);
     push_results(node);
+  }
+
+  // Throws std::invalid_argument for a dtype that programs lack: one that the operator is asked for, or one that the
+  // module needs of an argument.
+  static void check_dtypes(const Node& node, const c10::FunctionSchema* schema) {
+    const auto asked = schema == nullptr ? c10::nullopt : schema->argumentIndexWithName("dtype");
+    const auto inputs = node.inputs();
+    const bool compares_dtypes = std::any_of(
+        inputs.begin(), inputs.end(), [](const Value* input) { return input->node()->kind() == c10::prim::dtype; });
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const auto constant = compares_dtypes || asked == i ? torch::jit::toIValue(inputs[i]) : c10::nullopt;
+      if (!constant || !constant->isInt()) continue;
+      const auto dtype = static_cast<at::ScalarType>(constant->toInt());
+      if (!has_program_dtype(dtype)) throw std::invalid_argument(fmt::format("a tensor of {}", dtype_name(dtype)));
+    }
   }
 
   ProgramWriter& writer_;
