@@ -65,6 +65,21 @@ std::optional<int64_t> Dim::fixed_value() const {
   return number_;
 }
 
+bool Dim::falls_with_sizes() const {
+  return !is_fixed() && std::all_of(terms_.begin(), terms_.end(), [](const auto& term) { return term.second < 0; });
+}
+
+// Sizes are 1 or more, and quotients of them 0 or more.
+bool Dim::is_negative() const {
+  int64_t greatest = number_;
+  for (const auto& [monomial, coefficient] : terms_) {
+    const bool has_quotient =
+        std::any_of(monomial.begin(), monomial.end(), [](const Atom& atom) { return atom.numerator != nullptr; });
+    if (!has_quotient) greatest = checked_sum(greatest, coefficient);
+  }
+  return falls_with_sizes() && greatest < 0;
+}
+
 void Dim::add_term(const Monomial& monomial, int64_t coefficient) {
   if (monomial.empty()) {
     number_ = checked_sum(number_, coefficient);

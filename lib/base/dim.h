@@ -39,6 +39,10 @@ class Dim {
   // Returns the number of a fixed Dim.
   int64_t value() const;
   std::optional<int64_t> fixed_value() const;
+  // True for an expression that gets smaller as the inputs' sizes grow, such as 2 - H.
+  bool falls_with_sizes() const;
+  // True for an expression that falls and is negative for all sizes, such as -H.
+  bool is_negative() const;
 
   Dim& operator+=(const Dim& other);
   Dim& operator*=(const Dim& other);

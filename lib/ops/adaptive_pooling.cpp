@@ -167,11 +167,7 @@ void lower_adaptive_average(OpContext& ctx) {
   const bool fits = is_fixed && (!adaptive.output.is_quantized() ||
                                  adaptive.rows.size(0) * adaptive.columns.size(0) <= kMaxQuantizedCells);
   if (!fits && is_global(adaptive.output.dims)) {
-    if (adaptive.output.is_quantized()) return set_adaptive(ctx, quantized_image_average(ctx, adaptive.image));
-    const nnapi::OperandId mean =
-        ctx.emit_to(OperationCode::MEAN,
-                    {adaptive.image.id, ctx.builder().int32_tensor({2, 3}), ctx.builder().int32(1)}, adaptive.output);
-    return set_adaptive(ctx, {mean, adaptive.output});
+    return set_adaptive(ctx, image_average(ctx, adaptive.image));
   }
   if (adaptive.is_even()) return set_adaptive(ctx, even_pool(ctx, OperationCode::AVERAGE_POOL_2D, adaptive));
   const int64_t numbers = adaptive.image.type.dims[2].value() * adaptive.image.type.dims[3].value() *
@@ -224,12 +220,7 @@ LoweredTensor uneven_max(OpContext& ctx, const Adaptive& adaptive) {
 
 void lower_adaptive_max(OpContext& ctx) {
   const Adaptive adaptive = read_adaptive(ctx);
-  if (adaptive.rows.count() == 0) {
-    const nnapi::OperandId maximum = ctx.emit_to(
-        OperationCode::REDUCE_MAX, {adaptive.image.id, ctx.builder().int32_tensor({2, 3}), ctx.builder().boolean(true)},
-        adaptive.output);
-    return set_adaptive(ctx, {maximum, adaptive.output});
-  }
+  if (adaptive.rows.count() == 0) return set_adaptive(ctx, image_maximum(ctx, adaptive.image));
   set_adaptive(ctx,
                adaptive.is_even() ? even_pool(ctx, OperationCode::MAX_POOL_2D, adaptive) : uneven_max(ctx, adaptive));
 }
@@ -253,6 +244,21 @@ LoweredTensor quantized_image_average(OpContext& ctx, const LoweredTensor& image
   const bool is_small = rows.is_fixed() && columns.is_fixed() && rows.value() * columns.value() <= kMaxQuantizedCells;
   if (is_small || !rows.is_fixed() || !columns.is_fixed()) return whole_pool(ctx, image, rows, columns);
   return whole_pool(ctx, whole_pool(ctx, image, rows, Dim(1)), Dim(1), columns);
+}
+
+LoweredTensor image_average(OpContext& ctx, const LoweredTensor& image) {
+  if (image.type.is_quantized()) return quantized_image_average(ctx, image);
+  const TensorType type = image.type.with_dims({image.type.dims[0], image.type.dims[1], Dim(1), Dim(1)});
+  return {
+      ctx.emit_to(OperationCode::MEAN, {image.id, ctx.builder().int32_tensor({2, 3}), ctx.builder().int32(1)}, type),
+      type};
+}
+
+LoweredTensor image_maximum(OpContext& ctx, const LoweredTensor& image) {
+  const TensorType type = image.type.with_dims({image.type.dims[0], image.type.dims[1], Dim(1), Dim(1)});
+  return {ctx.emit_to(OperationCode::REDUCE_MAX,
+                      {image.id, ctx.builder().int32_tensor({2, 3}), ctx.builder().boolean(true)}, type),
+          type};
 }
 
 OpRules adaptive_pooling_rules() {

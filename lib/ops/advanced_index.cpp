@@ -21,6 +21,7 @@ struct IndexedAxes {
   std::vector<int64_t> order;  // of self's axes
   size_t first = 0;            // the place of the first indexed axis, after `order`
   Dims index_dims;             // the sizes of all indices, broadcast
+  Dims from_end;               // the places that an only, constant index means, which counts from a flexible end
 
   bool is_reordered() const { return !std::is_sorted(order.begin(), order.end()); }
   bool is_computed() const {
@@ -43,6 +44,21 @@ void find_order(IndexedAxes& axes, size_t rank) {
   std::stable_partition(axes.order.begin(), axes.order.end(), is_indexed);
 }
 
+bool counts_from_flexible_end(const AxisIndex& index, const Dim& size) {
+  return index.computed == nullptr && !size.is_fixed() && index.constant.dim() == 1 && index.constant.numel() > 0 &&
+         at::isIntegralType(index.constant.scalar_type(), false) && index.constant.scalar_type() != at::kByte &&
+         index.constant.min().item<int64_t>() < 0;
+}
+
+Dims places_from_end(const at::Tensor& indices, const Dim& size) {
+  Dims places;
+  for (int64_t i = 0; i < indices.numel(); ++i) {
+    const auto index = indices[i].item<int64_t>();
+    places.push_back(index < 0 ? size + Dim(index) : Dim(index));
+  }
+  return places;
+}
+
 IndexedAxes read_axes(const OpArguments& args, const TensorType& self) {
   IndexedAxes axes;
   axes.indices = axis_indices(args);
@@ -54,7 +70,11 @@ IndexedAxes read_axes(const OpArguments& args, const TensorType& self) {
     const Dim& size = self.dims[index.axis];
     args.require(&index == &axes.indices.front() || size.is_fixed(), "several indices of flexible sizes", "fixed sizes",
                  "give every size of the input with --input");
-    if (index.computed == nullptr) index.constant = checked_indices(args, index.constant, size);
+    if (axes.indices.size() == 1 && counts_from_flexible_end(index, size)) {
+      axes.from_end = places_from_end(index.constant, size);
+    } else if (index.computed == nullptr) {
+      index.constant = checked_indices(args, index.constant, size);
+    }
     const TensorType type = type_of(args, index);
     require_indices(args, type);
     axes.index_dims = broadcast(args, axes.index_dims, type.dims);
@@ -104,6 +124,7 @@ at::ScalarType merging_type(const OpContext& ctx, const Dim& places) {
 
 // The place that the indices say in the merged axes.
 nnapi::OperandId merged_index(OpContext& ctx, const TensorType& self, const IndexedAxes& axes) {
+  if (!axes.from_end.empty()) return ctx.builder().int32_tensor(axes.from_end);
   const bool is_merged = axes.is_computed() && axes.indices.size() > 1;
   const auto dtype = is_merged ? merging_type(ctx, merged_source(self, axes).dims[axes.first]) : at::kInt;
   at::Tensor known;

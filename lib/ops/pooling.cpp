@@ -78,9 +78,28 @@ Pool read_pool(const OpArguments& args) {
   return pool;
 }
 
+// True for a window of the image's own, flexible sizes, as of avg_pool2d(x, x.shape[2:]): a whole image.
+bool pools_flexible_image(const OpArguments& args, const TensorType& self) {
+  const size_t spatial = pooled_spatial_axes(args);
+  const Dims kernel = args.sizes("kernel_size");
+  const auto is_zero = [](const std::vector<int64_t>& numbers) {
+    return std::all_of(numbers.begin(), numbers.end(), [](int64_t number) { return number == 0; });
+  };
+  const bool has_divisor = args.has("divisor_override") && !args.is_none("divisor_override");
+  return !all_fixed(kernel) && kernel.size() == spatial && self.rank() > spatial &&
+         std::equal(kernel.begin(), kernel.end(), self.dims.end() - static_cast<std::ptrdiff_t>(spatial)) &&
+         is_zero(args.integers("padding")) && !has_divisor &&
+         (!args.has("dilation") || args.integers("dilation", spatial, 1) == std::vector<int64_t>(spatial, 1));
+}
+
 Dims pool_dims(const OpArguments& args, const TensorType& self) {
   const size_t spatial = pooled_spatial_axes(args);
   require_pool_input(args, self, spatial);
+  if (pools_flexible_image(args, self)) {
+    Dims dims = self.dims;
+    std::fill(dims.end() - static_cast<std::ptrdiff_t>(spatial), dims.end(), Dim(1));
+    return dims;
+  }
   const PooledAxes axes = pooled_axes(args, read_pool(args), as_image(self.dims, spatial));
   Dims dims(self.dims.begin(), self.dims.end() - static_cast<std::ptrdiff_t>(spatial));
   dims.insert(dims.end(), axes.output.end() - static_cast<std::ptrdiff_t>(spatial), axes.output.end());
@@ -250,6 +269,10 @@ void warn_of_qnnpack(OpContext& ctx, const Pool& pool, bool is_maximum) {
 template <LoweredTensor (*pool_image)(OpContext&, const LoweredTensor&, const Pool&, const PooledAxes&)>
 void lower_pool(OpContext& ctx) {
   const LoweredTensor image = image_of(ctx);
+  if (pools_flexible_image(ctx, ctx.tensor(tensor_name(ctx)))) {
+    const auto pool_whole = pool_image == max_pool ? image_maximum : image_average;
+    return set_pooled(ctx, pool_whole(ctx, image));
+  }
   const Pool pool = read_pool(ctx);
   if (image.type.is_quantized()) warn_of_qnnpack(ctx, pool, pool_image == max_pool);
   set_pooled(ctx, pool_image(ctx, image, pool, pooled_axes(ctx, pool, image.type.dims)));

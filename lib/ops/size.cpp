@@ -46,6 +46,10 @@ std::vector<ValueType> arithmetic(const OpArguments& args) {
   return arithmetic_of<operation>(args, operand(args, "a"), operand(args, "b"));
 }
 
+std::vector<ValueType> negated(const OpArguments& args) {
+  return {Dims{Dim(0) - operand(args, "a")}};
+}
+
 template <char operation>
 std::vector<ValueType> tensor_arithmetic(const OpArguments& args) {
   args.require(!args.has("alpha") || args.number("alpha") == 1, "alpha other than 1 with sizes", "1");
@@ -158,6 +162,7 @@ OpRules size_tensor_rules() {
       size_rule("aten::floor_divide.Scalar", tensor_arithmetic<'/'>),
       size_rule("aten::div.Tensor_mode", tensor_division),
       size_rule("aten::div.Scalar_mode", tensor_division),
+      size_rule("aten::neg.int", negated),
       size_rule("aten::ScalarImplicit", same_size),
       size_rule("aten::IntImplicit", same_size),
       size_rule("aten::slice.t", sliced_list),

@@ -34,6 +34,11 @@ Dim bound(const OpArguments& args, const std::string& name, const Dim& size, con
   const Dims found = args.sizes(name);
   args.require(found.size() == 1, fmt::format("argument {} has {} numbers", name, found.size()), "one");
   const auto index = found[0].fixed_value();
+  if (!index && found[0].falls_with_sizes()) {
+    args.require(found[0].is_negative(), fmt::format("{} {} may be negative or not", name, found[0].text()),
+                 "one of both for all sizes", "give every size of the input with --input");
+    return size + found[0];
+  }
   if (!index) return found[0];
   if (*index >= INT32_MAX) return size;
   if (!size.is_fixed()) return *index < 0 ? size + Dim(*index) : Dim(*index);

@@ -95,6 +95,22 @@ TEST_CASE("Dim: floor_div by zero or less is refused") {
   CHECK_THROWS_WITH(kH.floor_div(-2), "a stride or step of -2 found, 1 or more needed");
 }
 
+TEST_CASE("Dim: expressions that fall with the sizes") {
+  const Dim h = Dim::of_input(0, 2), w = Dim::of_input(0, 3);
+  for (const Dim& negative : {Dim(0) - h, Dim(1) - h - w, Dim(-1) - h.floor_div(2), Dim(0) - h * w}) {
+    CHECK(negative.falls_with_sizes());
+    CHECK(negative.is_negative());
+  }
+  for (const Dim& other : {Dim(1) - h, Dim(0) - h.floor_div(2)}) {
+    CHECK(other.falls_with_sizes());
+    CHECK_FALSE(other.is_negative());
+  }
+  for (const Dim& other : {h, h - w, h - Dim(2), Dim(-3)}) {
+    CHECK_FALSE(other.falls_with_sizes());
+    CHECK_FALSE(other.is_negative());
+  }
+}
+
 TEST_CASE("Dim: exact division") {
   CHECK(*Dim(12).exact_div(4) == 3);
   CHECK(*Dim(0).exact_div(4) == 0);

@@ -107,6 +107,18 @@ class FlexibleSizes(CliTest, StockTorchTest):
                               "--input", "2,3,10,14")
         self.assertIn("[2, 8, 10, 14]", result.stdout)
 
+    def test_bounds_of_any_sign_are_refused(self):
+        """x[1 - n:] begins at 0 for one row, and counts from the end for more."""
+        path = self.folder / "model.pt"
+
+        class Tail(nn.Module):
+            def forward(self, x):
+                return torch.relu(x)[1 - x.size(0):]
+
+        torch.jit.script(Tail()).save(str(path))
+        self.fail_with(1, path, "--input", "?,8", "--fallback", "none", "-o", self.folder / "out.pt",
+                       needed=["start -x0.0 + 1 may be negative or not", "give every size"])
+
     def test_channels_can_not_be_flexible(self):
         self.fail_with(1, self.fixture("depthwise.pt"), "--input", "1,?,16,16", "--nhwc", "-o", self.folder / "out.pt",
                        needed=["aten::_convolution", "3 channels"])
