@@ -19,6 +19,7 @@ constexpr const char* kInferPasses[] = {"unroll_known_loops",
                                         "replace_sizes",
                                         "drop_pairs",
                                         "evaluate_writes",
+                                        "remove_changes",
                                         "drop_list_changes",
                                         "simplify_containers"};
 

@@ -416,6 +416,27 @@ graph(%x : Tensor, %w : Tensor):
   CHECK_THAT(model.graph->toString(false), Contains("fill_"));
 }
 
+TEST_CASE("remove_changes: writes of an unrolled loop") {
+  const std::string ir = R"(
+graph(%x : Tensor):
+  %zero : int = prim::Constant[value=0]()
+  %one : int = prim::Constant[value=1]()
+  %two : int = prim::Constant[value=2]()
+  %yes : bool = prim::Constant[value=1]()
+  %y : Tensor = aten::relu(%x)
+  prim::Loop(%two, %yes)
+    block0(%i : int):
+      %end : int = aten::add(%i, %two)
+      %part : Tensor = aten::slice(%y, %zero, %i, %end, %one)
+      %done : Tensor = aten::add_(%part, %one, %one)
+      -> (%yes)
+  return (%y))";
+  CHECK_THAT(rewritten(ir, {float32({4})}, InferOptions()), Contains("slice_scatter") && !Contains("add_("));
+  InferOptions without;
+  without.disabled_passes = {"remove_changes"};
+  CHECK_THAT(rewritten(ir, {float32({4})}, without), Contains("add_("));
+}
+
 TEST_CASE("drop_list_changes and simplify_containers") {
   const std::string ir = R"(
 graph(%x : Tensor):

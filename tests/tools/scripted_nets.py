@@ -129,6 +129,21 @@ class Comprehension(nn.Module):
         return a * b - c
 
 
+class OverlapAdd(nn.Module):
+    """A loop adds the windows of a signal to the places where they lie."""
+
+    def __init__(self):
+        super().__init__()
+        self.encoder, self.decoder = nn.Conv1d(1, 6, 8, 4), nn.Conv1d(6, 8, 1)
+
+    def forward(self, x):
+        y = self.decoder(torch.relu(self.encoder(x)))
+        out = torch.zeros(y.size(0), 1, (y.size(2) - 1) * 4 + 8)
+        for i in range(y.size(2)):
+            out[:, :, i * 4:i * 4 + 8] += y[:, :, i].unsqueeze(1)
+        return out
+
+
 class SkipList(nn.Module):
     """A U-Net with a list of the tensors that its way up reads, the last first."""
 
@@ -191,6 +206,7 @@ MODELS = {
     Forked: [(3, 8)],
     ResizedTo: PICTURE,
     Comprehension: PICTURE,
+    OverlapAdd: [(1, 1, 64)],
     SkipList: PICTURE,
     ReversedSkipList: PICTURE,
     Pyramid: PICTURE,

@@ -308,10 +308,7 @@ bool changes_containers(Graph& graph) {
 }
 
 void make_canonical(NormalisedModel& model, Diagnostics& diagnostics, torch::jit::DCESideEffectPolicy effects) {
-  for (const Value* input : remove_inplace(model.graph, diagnostics)) {
-    const auto found = std::find(model.inputs.begin(), model.inputs.end(), input);
-    if (found != model.inputs.end()) model.changed_inputs.push_back(static_cast<size_t>(found - model.inputs.begin()));
-  }
+  remove_changes_in_place(model, diagnostics);
   separate_copies(*model.graph);
   pad_nested_tensors(model);
   torch::jit::EliminateDeadCode(model.graph, effects);
@@ -377,6 +374,13 @@ NormalisedModel normalise(const LoadedModel& loaded, const FrozenModule& frozen,
     normalise_for_both(model, loaded, options.input_names, diagnostics);
   }
   return model;
+}
+
+void remove_changes_in_place(NormalisedModel& model, Diagnostics& diagnostics) {
+  for (const Value* input : remove_inplace(model.graph, diagnostics)) {
+    const auto found = std::find(model.inputs.begin(), model.inputs.end(), input);
+    if (found != model.inputs.end()) model.changed_inputs.push_back(static_cast<size_t>(found - model.inputs.begin()));
+  }
 }
 
 void find_outputs(NormalisedModel& model) {

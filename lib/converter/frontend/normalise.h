@@ -28,6 +28,9 @@ NormalisedModel normalise(const LoadedModel& loaded, const FrozenModule& frozen,
 // The same, where nothing else needs the frozen module. Throws as frozen_module() does, too.
 NormalisedModel normalise(const LoadedModel& loaded, const NormaliseOptions& options, Diagnostics& diagnostics);
 
+// Makes changes of tensors in place functional (remove_inplace.h), and notes the inputs that it takes to be apart.
+void remove_changes_in_place(NormalisedModel& model, Diagnostics& diagnostics);
+
 // True for a node that makes a tuple, list or dict whose elements are known before the model runs.
 bool has_known_elements(const torch::jit::Node& node);
 

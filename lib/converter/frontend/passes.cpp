@@ -28,6 +28,7 @@ const std::vector<GraphPass>& graph_passes() {
   static const std::vector<GraphPass> passes = {
       {"drop_pairs", false, drop_pairs},
       {"evaluate_writes", true, evaluate_writes},
+      {"remove_changes", true, remove_changes},
       {"drop_list_changes", true, drop_list_changes},
       {"simplify_containers", true, simplify_typed_containers},
   };

@@ -11,8 +11,10 @@
 #include "lib/converter/frontend/closed_evaluation.h"
 #include "lib/converter/frontend/containers.h"
 #include "lib/converter/frontend/expand_composite.h"
+#include "lib/converter/frontend/functional_form.h"
 #include "lib/converter/frontend/known_elements.h"
 #include "lib/converter/frontend/nested_tensors.h"
+#include "lib/converter/frontend/normalise.h"
 #include "lib/converter/frontend/rank_0.h"
 #include "lib/converter/frontend/trial_run.h"
 #include "lib/converter/frontend/unroll_loops.h"
@@ -304,6 +306,24 @@ bool evaluate_writes(TypedGraph& graph) {
 bool drop_list_changes(TypedGraph& graph) {
   return graph.is_whole() && graph.is_refused() &&
          keeping_outputs(graph.model, [](auto& changed) { return torch::jit::RemoveListMutation(changed); });
+}
+
+static size_t count_changes(torch::jit::Graph& graph) {
+  size_t count = 0;
+  for_each_node(graph, [&](const Node& node) { count += functional_kind(node) ? 1 : 0; });
+  return count;
+}
+
+bool remove_changes(TypedGraph& graph) {
+  NormalisedModel& model = graph.model;
+  const size_t count = count_changes(*model.graph);
+  if (!graph.is_whole() || !graph.is_refused() || count == 0) return false;
+  return keeping_outputs(model, [&](const auto& changed) {
+    Diagnostics found;
+    remove_changes_in_place(model, found);
+    model.warnings.insert(model.warnings.end(), found.warnings.begin(), found.warnings.end());
+    return count_changes(*changed) < count;
+  });
 }
 
 bool simplify_typed_containers(TypedGraph& graph) {

@@ -60,6 +60,8 @@ bool drop_pairs(TypedGraph& graph);
 bool evaluate_writes(TypedGraph& graph);
 // Whole graphs: makes changes of lists functional. Chosen branches may hold such changes.
 bool drop_list_changes(TypedGraph& graph);
+// Whole graphs: makes changes of tensors in place functional, which unrolled loops and chosen branches hold.
+bool remove_changes(TypedGraph& graph);
 // Simplifies containers (containers.h): in whole graphs where a node is refused, as lists of known elements may be
 // changed; in graphs that TorchScript runs in parts always.
 bool simplify_typed_containers(TypedGraph& graph);
