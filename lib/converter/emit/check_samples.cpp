@@ -46,9 +46,15 @@ constexpr double kNoise = 1e-6, kTimesNoise = 30;
 // is estimated where floats are computed of such integers: an exponential of them has no steps of its own.
 constexpr double kStep = 1.0 / 255, kTimesRootOfSteps = 2;
 
+// Where noise of this size, of float32 and of half precision, changes what is chosen, a device may choose otherwise.
+constexpr double kChoiceNoise = 1e-4, kHalfChoiceNoise = 4e-3;
+constexpr uint64_t kChoiceDraws = 2;
+constexpr double kOtherChoice = 0.01;  // of the range: a difference by more is another choice
+
 // Random errors of inputs, by their standard deviation: relative to each element, and to the tensor's range.
 struct Noise {
   double of_element = 0, of_range = 0;
+  uint64_t seed = 1;
   bool is_none() const { return of_element == 0 && of_range == 0; }
 };
 constexpr size_t kFewestElements = 16;  // of an output that are kept, if it has so many
@@ -63,13 +69,13 @@ uint32_t step_of(int64_t elements, int64_t innermost, size_t most) {
 }
 
 BufferSampleOutput sample_output(const NnapiPart& part, size_t number, const at::Tensor& physical, bool relaxed,
-                                 size_t most_elements, const CheckTolerance& least) {
+                                 size_t most_elements, const CheckTolerance& least, Candidates candidates) {
   BufferSampleOutput output;
   if (physical.numel() == 0) throw NoSample("an output has no elements");
   const at::Tensor real = physical.to(at::kDouble);
   if (!real.isfinite().all().item().toBool()) throw NoSample("an output is not finite");
   const double lowest = real.min().item().toDouble(), highest = real.max().item().toDouble();
-  const CheckTolerance tolerance = check_tolerance(part, number, relaxed, lowest, highest);
+  const CheckTolerance tolerance = check_tolerance(part, number, relaxed, lowest, highest, candidates);
   output.lowest = static_cast<float>(lowest);
   output.highest = static_cast<float>(highest);
   output.most_difference = static_cast<float>(std::max(tolerance.most, least.most));
@@ -95,6 +101,9 @@ at::Tensor physical_output(const NnapiPart& part, size_t number, const std::vect
 // Runs the model on inputs; returns NNAPI's outputs. Floats among TorchScript's inputs get the noise; what doesn't run
 // in TorchScript takes none, and returns nothing.
 using RunPhysical = std::function<std::vector<at::Tensor>(const CheckInputs&, const Noise& noise)>;
+
+// Runs the model on the host's NNAPI: one that is quantised by data, or has int8 weights. TorchScript's is neither.
+RunPhysical run_on_host(const NnapiPart& part);
 
 class PartSamples {
  public:
@@ -176,6 +185,35 @@ class PartSamples {
     }
   }
 
+  // Finds the chosen outputs that other devices may choose otherwise: those that noise in the inputs changes, and, as
+  // equal candidates stay equal with noise, those that the host's NNAPI chooses otherwise.
+  std::vector<Candidates> candidates(const CheckInputs& inputs, const std::vector<at::Tensor>& outputs,
+                                     const RunPhysical& run) {
+    std::vector<Candidates> found(outputs.size(), Candidates::kNone);
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      if (is_chosen(part_.model, i)) found[i] = Candidates::kApart;
+    }
+    if (std::find(found.begin(), found.end(), Candidates::kApart) == found.end()) return found;
+    const auto compare = [&](const std::vector<at::Tensor>& others) {
+      for (size_t i = 0; i < others.size(); ++i) {
+        if (found[i] == Candidates::kApart && is_other_choice(outputs[i], others[i])) found[i] = Candidates::kNear;
+      }
+    };
+    const double size = is_rounded_by_half() ? kHalfChoiceNoise : kChoiceNoise;
+    for (uint64_t seed = 1; seed <= kChoiceDraws; ++seed) compare(run(inputs, {size, 0, seed}));
+    if (!host_) host_ = run_on_host(part_);
+    compare(host_(inputs, {}));
+    return found;
+  }
+
+  static bool is_other_choice(const at::Tensor& one, const at::Tensor& other) {
+    const at::Tensor expected = one.reshape({-1}).to(at::kDouble), found = other.reshape({-1}).to(at::kDouble);
+    const at::Tensor range = expected.max() - expected.min();
+    return ((expected - found).abs() > range * kOtherChoice).any().item<bool>();
+  }
+
+  bool is_rounded_by_half() const { return part_.is_relaxed(options_) || options_.tanh_gelu; }
+
   BufferSample make_one(const RunPhysical& run, uint32_t number, const InputTuple* real, size_t budget,
                         const MadeNumbers& numbers) {
     CheckInputs inputs(part_, ranges_, numbers);
@@ -186,10 +224,11 @@ class PartSamples {
     if (number == 0) measure_noise(inputs, outputs, run);
     const size_t outside = word_count(sample) + part_.model.outputs.size() * buffer_samples::kOutputWords;
     const size_t each = (budget - std::min(budget, outside)) / part_.model.outputs.size();
-    const bool is_relaxed = part_.is_relaxed(options_) || options_.tanh_gelu;
+    const std::vector<Candidates> candidates_of = candidates(inputs, outputs, run);
     for (size_t i = 0; i < part_.model.outputs.size(); ++i) {
       const size_t elements = std::max(kFewestElements, each * 4 / outputs[i].element_size());
-      sample.outputs.push_back(sample_output(part_, i, outputs[i], is_relaxed, elements, least_.at(i)));
+      sample.outputs.push_back(
+          sample_output(part_, i, outputs[i], is_rounded_by_half(), elements, least_.at(i), candidates_of[i]));
     }
     return sample;
   }
@@ -198,6 +237,7 @@ class PartSamples {
   const ConvertOptions& options_;
   IndexRanges ranges_;
   std::vector<CheckTolerance> least_;  // of each output
+  RunPhysical host_;                   // made where it is needed
 };
 
 void collect_tensors(const c10::IValue& value, std::vector<at::Tensor>& tensors) {
@@ -290,7 +330,7 @@ bool fits(const BundledInputs& data, const ModuleInterface& interface) {
 
 // Seeded, so that files are the same each time.
 std::vector<at::Tensor> with_noise(std::vector<at::Tensor> tensors, const Noise& noise) {
-  at::Generator generator = at::detail::createCPUGenerator(1);
+  at::Generator generator = at::detail::createCPUGenerator(noise.seed);
   for (at::Tensor& tensor : tensors) {
     if (!tensor.is_floating_point() || tensor.numel() == 0) continue;
     const at::Tensor range = tensor.max() - tensor.min();
@@ -310,7 +350,6 @@ std::vector<quantise::Bytes> physical_inputs(const NnapiPart& part, const std::v
   return inputs;
 }
 
-// Runs the model on the host's NNAPI: one that is quantised by data, or has int8 weights. TorchScript's is neither.
 RunPhysical run_on_host(const NnapiPart& part) {
   std::vector<Dims> arguments;
   for (const InterfaceInput& input : part.interface.inputs) arguments.push_back(input.type.dims);

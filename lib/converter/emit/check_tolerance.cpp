@@ -16,7 +16,9 @@ constexpr double kOfHalf = 4.0 / 2048;
 constexpr double kSteps = 2, kMoreSteps = 6, kMeanSteps = 1, kMoreMeanSteps = 1.5;
 // Of numbers that are not computed but chosen, as by argmax, some may be others where two candidates are near. Of
 // quantised candidates many are equal: the order of the best 80 of 3,000 tells nothing of the device.
-constexpr double kOfChoices = 0.1, kOfQuantisedChoices = 1;
+constexpr double kOfChoices = 0.1, kOfTiedChoices = 1;
+// What another choice gives may lie beyond the numbers of the sample.
+constexpr double kMostOfOtherChoice = 2;
 
 const InterfaceOutput* output_of(const NnapiPart& part, size_t number) {
   for (const InterfaceOutput& output : part.interface.outputs) {
@@ -56,20 +58,40 @@ size_t quantised_operations(const nnapi::Model& model) {
   return count;
 }
 
+bool is_chosen(const nnapi::Model& model, size_t number) {
+  const auto gives_places = [](const nnapi::Operation& operation) {
+    return operation.code == OperationCode::ARGMAX || operation.code == OperationCode::ARGMIN;
+  };
+  std::vector<bool> chosen(model.operands.size(), false);
+  for (const nnapi::Operation& operation : model.operations) {
+    const bool is_of_chosen = gives_places(operation) || std::any_of(operation.inputs.begin(), operation.inputs.end(),
+                                                                     [&](nnapi::OperandId id) { return chosen[id]; });
+    if (operation.code == OperationCode::TOPK_V2) chosen[operation.outputs[1]] = true;
+    for (const nnapi::OperandId id : operation.outputs) chosen[id] = chosen[id] || is_of_chosen;
+  }
+  return chosen[model.outputs[number].operand];
+}
+
 bool is_computed_of_floats(const NnapiPart& part, size_t number) {
   const InterfaceOutput* output = output_of(part, number);
   return is_float(part.model.at(part.model.outputs[number].operand)) &&
          (output == nullptr || output->quantization.scale == 0);
 }
 
-CheckTolerance check_tolerance(const NnapiPart& part, size_t number, bool relaxed, double lowest, double highest) {
+CheckTolerance check_tolerance(const NnapiPart& part, size_t number, bool relaxed, double lowest, double highest,
+                               Candidates candidates) {
   const nnapi::Operand& operand = part.model.at(part.model.outputs[number].operand);
   const double range = highest - lowest;
   const size_t quantised = quantised_operations(part.model);
   const bool is_computed = is_float(operand) || nnapi::is_quant8(operand.type);
   if (!is_computed) {
     if (quantised == 0 && !has_float(part.model)) return {};
-    return {range, (quantised > 0 ? kOfQuantisedChoices : kOfChoices) * range};
+    const bool is_tied = quantised > 0 || candidates == Candidates::kNear;
+    return {range, (is_tied ? kOfTiedChoices : kOfChoices) * range};
+  }
+  if (candidates != Candidates::kNone) {
+    const double most = kMostOfOtherChoice * range;
+    return {most, candidates == Candidates::kNear || quantised > 0 ? most : kOfChoices * range};
   }
   if (quantised > 0) {
     const InterfaceOutput* output = output_of(part, number);

@@ -17,7 +17,19 @@ size_t quantised_operations(const nnapi::Model& model);
 // Whether output `number` holds floats that are computed of others, and not those that quantised numbers stand for.
 bool is_computed_of_floats(const NnapiPart& part, size_t number);
 
+// Whether output `number` is made of the places that TOPK_V2, ARGMAX or ARGMIN give: it jumps where two candidates are
+// near each other.
+bool is_chosen(const nnapi::Model& model, size_t number);
+
+// The candidates of an output that is_chosen(), in a sample.
+enum class Candidates {
+  kNone,   // the output isn't chosen
+  kApart,  // none are known to be near each other
+  kNear,   // another device may choose otherwise
+};
+
 // The tolerance of output `number`, whose elements TorchScript has between `lowest` and `highest`.
-CheckTolerance check_tolerance(const NnapiPart& part, size_t number, bool relaxed, double lowest, double highest);
+CheckTolerance check_tolerance(const NnapiPart& part, size_t number, bool relaxed, double lowest, double highest,
+                               Candidates candidates);
 
 }  // namespace nnapi_convert
