@@ -100,6 +100,7 @@ TypedModel Frontend::type(const TypeRequest& request, Diagnostics& diagnostics) 
   Stages stages(is_whole ? options_ : none);
   InferOptions how = infer_options(options_);
   how.kept = request.kept;
+  how.removes_changes = is_whole;
   if (!is_whole) {  // the stages of the whole graph were told; numbers stay numbers where the CPU runs parts
     how.on_pass = {};
     how.keeps_numbers = true;

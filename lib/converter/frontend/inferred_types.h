@@ -25,6 +25,7 @@ struct InferredTypes {
 struct InferOptions {
   ControlFlow control_flow = ControlFlow::kRefuse;
   bool keeps_numbers = false;                  // numbers stay numbers, so that TorchScript can still run the graph
+  bool removes_changes = false;                // in place: in a whole graph all readers of a tensor are known
   Composites kept = {};                        // stay the operators that they are
   std::set<std::string> disabled_passes = {};  // rewrites to leave out (lib/converter/frontend/passes.h)
   std::function<void(const std::string& pass, const std::string& text)> on_pass = {};  // see infer()

@@ -317,7 +317,7 @@ static size_t count_changes(torch::jit::Graph& graph) {
 bool remove_changes(TypedGraph& graph) {
   NormalisedModel& model = graph.model;
   const size_t count = count_changes(*model.graph);
-  if (!graph.is_whole() || !graph.is_refused() || count == 0) return false;
+  if (!graph.options.removes_changes || !graph.is_refused() || count == 0) return false;
   return keeping_outputs(model, [&](const auto& changed) {
     Diagnostics found;
     remove_changes_in_place(model, found);
