@@ -70,6 +70,41 @@ class DistancesInBranch(nn.Module):
         return rows
 
 
+class Limited(nn.Module):
+    """Operators that programs have, with an argument that they lack."""
+
+    def __init__(self, number: int):
+        super().__init__()
+        self.layer, self.number = nn.Conv2d(3, 4, 3), number
+        self.norm = nn.BatchNorm1d(4, affine=False, track_running_stats=False)
+
+    def forward(self, x):
+        rows = self.layer(x).flatten(2).mean(0).t()
+        if self.number == 0:
+            return torch.unique_consecutive(rows.round(), dim=0)
+        order = torch.argsort(rows[:, 0])
+        if self.number == 1:
+            return torch.searchsorted(rows[:, 0], rows[:3, 1], sorter=order)
+        if self.number == 2:
+            return self.norm(rows[rows[:, 0] > -9])
+        rows = rows[rows[:, 0] > -9]
+        order = torch.arange(rows.size(0))
+        if self.number == 3:
+            return torch.scatter_reduce(rows[:, 0], 0, order // 2, rows[:, 1], "mean")
+        return torch.scatter_reduce(rows[:, 0], 0, order // 2, rows[:, 1], "sum", include_self=False)
+
+
+class Emptied(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Conv2d(3, 4, 3)
+
+    def forward(self, x):
+        rows = self.layer(x).flatten(2).mean(0).t()
+        marks = torch.nonzero(rows[:, 0] > 0)
+        return marks.clone().zero_(), marks, rows
+
+
 class Counter(nn.Module):
     count: int
 
@@ -417,6 +452,18 @@ class Programs(ShimProcessTest):
         done = self.shim(self.folder / "out.pt", [{"x": images(1, 3, 32, 32)}])
         self.assertNotEqual(0, done.returncode)
         self.assertNotIn("Traceback", done.stderr)
+
+    def test_arguments_that_programs_lack(self):
+        for number in range(5):
+            model, out = self.script(lambda number=number: Limited(number)), self.folder / "out.pt"
+            done = self.succeed(model, "--nhwc", "--input", "1,3,16,16", "--runtime", "shim", "--min-segment-macs", "0",
+                                "-o", out)
+            self.assertRegex(done.stderr, "needs PyTorch on the phone.*which the shim's programs lack")
+
+    def test_emptied_in_place(self):
+        model, out = self.script(Emptied), self.folder / "out.pt"
+        self.succeed(model, "--nhwc", "--input", "1,3,16,16", "--runtime", "shim", "--min-segment-macs", "0", "-o", out)
+        self.succeed("verify", model, out, "--without-torch")
 
     def test_an_operator_that_programs_lack_in_a_branch(self):
         model = self.script(DistancesInBranch)

@@ -33,6 +33,30 @@ struct Place {
   std::optional<torch::jit::Module> module = {};
 };
 
+// An argument of which the program's operator takes this value only.
+struct LimitedArgument {
+  enum class Value { kNone, kFalse, kTrue, kNoMean };
+  const char *op, *argument;
+  Value value;
+};
+
+constexpr LimitedArgument kLimitedArguments[] = {
+    {"aten::batch_norm", "training", LimitedArgument::Value::kFalse},
+    {"aten::dropout", "train", LimitedArgument::Value::kFalse},
+    {"aten::scatter_reduce", "include_self", LimitedArgument::Value::kTrue},
+    {"aten::scatter_reduce", "reduce", LimitedArgument::Value::kNoMean},
+    {"aten::searchsorted", "sorter", LimitedArgument::Value::kNone},
+    {"aten::unique_consecutive", "dim", LimitedArgument::Value::kNone},
+};
+
+// Flags and names that aren't known are found when the program runs.
+bool may_take(const LimitedArgument& limit, const Value& argument) {
+  const auto value = torch::jit::toIValue(&argument);
+  if (limit.value == LimitedArgument::Value::kNone) return value && value->isNone();
+  if (limit.value == LimitedArgument::Value::kNoMean) return !value || *value != c10::IValue("mean");
+  return !value || !value->isBool() || value->toBool() == (limit.value == LimitedArgument::Value::kTrue);
+}
+
 class MethodWriter {
  public:
   explicit MethodWriter(const ProgramPlace& place)
@@ -414,6 +438,7 @@ class MethodWriter {
     if (!is_known || !node.blocks().empty())
       throw std::invalid_argument(name + " is not among the operators that the shim's programs have");
     check_dtypes(node, schema);
+    check_limits(node, schema);
     begin(Opcode::kOperator, node);
     code_.insert(code_.end(), {writer_.op(name), static_cast<uint32_t>(node.inputs().size()),
                                static_cast<uint32_t>(node.outputs().size())});
@@ -433,6 +458,17 @@ class MethodWriter {
       if (!constant || !constant->isInt()) continue;
       const auto dtype = static_cast<at::ScalarType>(constant->toInt());
       if (!has_program_dtype(dtype)) throw std::invalid_argument(fmt::format("a tensor of {}", dtype_name(dtype)));
+    }
+  }
+
+  // Throws std::invalid_argument for an argument that the program's operator doesn't take.
+  static void check_limits(const Node& node, const c10::FunctionSchema* schema) {
+    for (const LimitedArgument& limit : kLimitedArguments) {
+      if (schema == nullptr || schema->name() != limit.op) continue;
+      const auto index = schema->argumentIndexWithName(limit.argument);
+      if (!index) continue;
+      if (may_take(limit, *node.input(static_cast<size_t>(*index)))) continue;
+      throw std::invalid_argument(fmt::format("{} with {}, which the shim's programs lack", limit.op, limit.argument));
     }
   }
 

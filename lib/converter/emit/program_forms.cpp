@@ -40,6 +40,10 @@ const std::map<std::string, std::string>& forms() {
   static const std::map<std::string, std::string> all = {
       {"aten::channel_shuffle", kChannelShuffle},
       {"aten::native_channel_shuffle", kChannelShuffle},
+      {"aten::zero", R"(
+def form(self):
+    return torch.zeros_like(self)
+)"},
       {"aten::_unsafe_view", R"(
 def form(self, size: List[int]):
     return self.reshape(size)
