@@ -131,6 +131,20 @@ class Regions(nn.Module):
         return torch.ops.torchvision.roi_align(torch.relu(self.layer(x)), boxes, 1.0, 3, 3, 2, False)
 
 
+class MethodRaises(nn.Module):
+    """A method of the top module reads by computed places, which made-up inputs lead out of the table."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Conv2d(3, 4, 3, padding=1)
+
+    def chosen(self, y):
+        return y.gather(1, y.long() % 4)
+
+    def forward(self, x):
+        return self.chosen(self.layer(x))
+
+
 class Masked(nn.Module):
     """Words of which a mask leaves out some: other integers than 0 and 1 give infinite numbers."""
 
@@ -236,6 +250,13 @@ class SelfCheck(CliTest):
         result = self.succeed(path, "--input", "1,3,32,32", "--input", "2,5", "--nhwc", "--runtime", "shim",
                               "--torch-library", TORCHVISION, "-o", self.folder / "out.pt")
         self.assertIn("regions of a picture can't be made up", result.stderr)
+
+    def test_an_operator_that_raises(self):
+        model = self.folder / "raises.pt"
+        torch.jit.script(MethodRaises().eval()).save(str(model))
+        path, messages = self.converted(model, "--input", PICTURE, "--min-segment-macs", "0")
+        self.assertIn("the model can't be run with sample inputs: index", messages)
+        self.succeed("verify", model, path)
 
     def test_only_for_the_shim(self):
         self.fail_with(2, self.fixture("residual.pt"), "--nhwc", "--self-check", "2", "-o", self.folder / "out.pt",

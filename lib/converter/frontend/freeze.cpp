@@ -210,6 +210,18 @@ std::vector<std::string> names_for_freezing(const std::vector<AttributePath>& pa
   return joined;
 }
 
+// Freezing destroys the methods that were inlined, and where an operator raises an error, LibTorch's interpreter reads
+// their names for its message. A node can't lose its call stack: it gets one of a function that lives for ever.
+void forget_call_stacks(Graph& graph) {
+  static const auto* const forward =
+      new torch::jit::GraphFunction(c10::QualifiedName("forward"), std::make_shared<Graph>(), nullptr);
+  for_each_node(graph, [](Node& node) {
+    if (!node.callstack()) return;
+    node.setCallStack(c10::make_intrusive<torch::jit::InlinedCallStack>(const_cast<torch::jit::GraphFunction*>(forward),
+                                                                        node.sourceRange()));
+  });
+}
+
 constexpr int kMostFreezes = 2;
 
 bool keeps_weights(Graph& graph) {
@@ -269,8 +281,10 @@ FrozenModule frozen_module(const LoadedModel& loaded) {
     separate_glue(*graph);
     mark_numbers(*graph);
     make_changes_functional(*graph);
+    forget_call_stacks(*graph);
     freeze(module, kept_attributes(loaded));
     simplify(loaded, frozen);
+    forget_call_stacks(*module.get_method("forward").graph());
     check_bound_values(*module.get_method("forward").graph(), loaded.bound);
     forget_values(module, loaded.unsettled);
     return frozen;
