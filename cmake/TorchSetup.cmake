@@ -31,9 +31,13 @@ target_include_directories(torch_deps SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
 target_link_libraries(torch_deps INTERFACE torch torch_cpu c10)
 
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/torch_pch.cpp CONTENT "")  # written once, unlike file(WRITE)
-# What works on graphs gains nothing by more than -O1, which compiles in two thirds of the time. Precompiled headers bring
-# their own options along, so that all of these targets have the same.
-set(nnapi_convert_torch_options -fPIC $<$<CONFIG:Release>:-O1>)
+# What works on graphs gains nothing by more than -Og, which compiles in half of the time. Precompiled headers bring their
+# own options along, so that all of these targets have the same. They also fill the compiler's memory, which it would
+# search for garbage again and again: a tenth of its time.
+set(nnapi_convert_torch_options -fPIC $<$<CONFIG:Release>:-Og>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  list(APPEND nnapi_convert_torch_options --param=ggc-min-expand=400 --param=ggc-min-heapsize=1500000)
+endif()
 add_library(torch_pch OBJECT ${CMAKE_BINARY_DIR}/generated/torch_pch.cpp)
 target_link_libraries(torch_pch PUBLIC torch_deps)
 target_precompile_headers(torch_pch PRIVATE

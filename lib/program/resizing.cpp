@@ -294,7 +294,7 @@ bool grid_sampler(Call& call) {
     const int64_t taps = mode == 0 ? 2 : (mode == 1 ? 1 : 4);
     const auto axis_taps = [&](double value, int64_t size, int64_t* indices, double* weights) {
       if (mode != 2) value = bordered(rounded, value, size, border, align_corners);
-      if (!(value > -1e9 && value < 1e9)) value = -100;  // outside
+      if (!(value > -1e15 && value < 1e15)) value = -100;  // outside
       const double low = mode == 1 ? std::nearbyint(value) : std::floor(value);
       const auto first = static_cast<int64_t>(low);
       const double rest = rounded(value - low);

@@ -94,6 +94,20 @@ class Limited(nn.Module):
         return torch.scatter_reduce(rows[:, 0], 0, order // 2, rows[:, 1], "sum", include_self=False)
 
 
+class FarPlaces(nn.Module):
+    """Reads a picture at places far beyond its borders."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Conv2d(3, 4, 3)
+
+    def forward(self, x):
+        y = self.layer(x)
+        y = y[:, :, :torch.nonzero(y[0, 0, 0] > -99).size(0)]
+        places = (y[:, :2] - 0.3).permute(0, 2, 3, 1)
+        return nn.functional.grid_sample(y, places * 1e10, mode="bicubic", padding_mode="border", align_corners=False)
+
+
 class Emptied(nn.Module):
     def __init__(self):
         super().__init__()
@@ -460,10 +474,11 @@ class Programs(ShimProcessTest):
                                 "-o", out)
             self.assertRegex(done.stderr, "needs PyTorch on the phone.*which the shim's programs lack")
 
-    def test_emptied_in_place(self):
-        model, out = self.script(Emptied), self.folder / "out.pt"
-        self.succeed(model, "--nhwc", "--input", "1,3,16,16", "--runtime", "shim", "--min-segment-macs", "0", "-o", out)
-        self.succeed("verify", model, out, "--without-torch")
+    def test_values(self):
+        for make in (Emptied, FarPlaces):
+            model, out = self.script(make), self.folder / "out.pt"
+            self.succeed(model, "--nhwc", "--input", "1,3,16,16", "--runtime", "shim", "--min-segment-macs", "0", "-o", out)
+            self.succeed("verify", model, out, "--without-torch")
 
     def test_an_operator_that_programs_lack_in_a_branch(self):
         model = self.script(DistancesInBranch)
