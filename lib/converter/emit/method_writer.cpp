@@ -253,6 +253,8 @@ class MethodWriter {
         code_.push_back(operand(node.input()));
         code_.push_back(static_cast<uint32_t>(node.outputs().size()));
         return push_results(node);
+      case c10::prim::Print:
+        return;  // an app has no console
       case c10::prim::RaiseException:
         begin(Opcode::kRaise, node);
         code_.push_back(operand(node.input(0)));
