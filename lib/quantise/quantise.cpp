@@ -7,29 +7,22 @@
 #include <iterator>
 #include <limits>
 #include <memory>
-#include <set>
 
 #include "lib/base/error.h"
 #include "lib/format/operation_table.h"
 #include "lib/nnapi/dump.h"
-#include "lib/nnapi/integer_forms.h"
-#include "lib/nnapi/passes/compact.h"
 #include "lib/nnapi/validate.h"
-#include "lib/quantise/assign.h"
-#include "lib/quantise/correct_bias.h"
-#include "lib/quantise/device_forms.h"
+#include "lib/quantise/candidate.h"
 #include "lib/quantise/equalise.h"
 #include "lib/quantise/host_model.h"
+#include "lib/quantise/judge.h"
 #include "lib/quantise/layers_of_pools.h"
 #include "lib/quantise/named_operations.h"
-#include "lib/quantise/noise.h"
 #include "lib/quantise/observe.h"
 #include "lib/quantise/phase_runs.h"
 #include "lib/quantise/refine_ranges.h"
-#include "lib/quantise/rewrite.h"
 #include "lib/quantise/run_meter.h"
 #include "lib/quantise/sample_checks.h"
-#include "lib/quantise/slices.h"
 #include "lib/quantise/uneven_joints.h"
 
 namespace nnapi_convert::quantise {
@@ -38,37 +31,17 @@ namespace {
 using nnapi::Model;
 using nnapi::Operation;
 
-// A float model that computes what the original does, and what its tensors hold.
-struct Base {
-  Model model;
-  Observations observations;
-  bool is_equalised = false;
-  bool drops_clipping = false;
-  std::vector<bool> pool_layers = {};  // by operation; may be empty
-  std::unique_ptr<WeightCache> cache = std::make_unique<WeightCache>();
-};
-
-// A way to quantise, and how near it comes.
-struct Candidate {
-  std::shared_ptr<const Base> base;
-  Assignment assignment;
-  RangeMethod method = RangeMethod::kMinMax;
-  std::vector<std::optional<Range>> ranges = {};  // by operand, in place of the method's; may be empty
-  std::set<size_t> refined = {};                  // tensors that have another range than the method's
-  bool corrects_bias = false;
-  BiasChanges changes = {};
-  Noises noises = {};  // of the choosing samples
-
-  double noise() const { return total(noises); }
-};
-
 class Quantising {
  public:
   Quantising(Model& model, const std::vector<Dims>& arguments, const Samples& samples, const Options& options)
-      : model_(model), arguments_(arguments), samples_(samples), options_(options) {
-    rules_ = nnapi::IntegerRules::of(options.feature_level, options.per_channel);
+      : model_(model),
+        arguments_(arguments),
+        samples_(samples),
+        options_(options),
+        forms_(arguments, options),
+        judge_(model, samples, options) {
     kept_ = kept_float(model, options.keep_float);
-    if (rules_.may_mix_floats()) keep_recurrent(model, kept_);
+    if (forms_.rules().may_mix_floats()) keep_recurrent(model, kept_);
     if (!options.on_progress) return;
     meter_ = RunMeter([&options](size_t done, size_t all) { options.on_progress(done, all); });
   }
@@ -77,7 +50,7 @@ class Quantising {
     select_choosing();
     begin(Phase::kExpect);
     expect_results();
-    const auto original = std::make_shared<const Base>(Base{model_, observed(model_)});
+    const auto original = std::make_shared<const FloatBase>(FloatBase{model_, observed(model_)});
     check_samples(model_, original->observations, report_.warnings);
     keep_uneven_joints(original->observations);
     keep_refused(original);
@@ -89,14 +62,14 @@ class Quantising {
     report_.losses = losses(best.base->model);
     Report report = report_of(best);
     const std::string float_operation = first_float(best);
-    model_ = integer_form(best, options_.integer_inputs, options_.integer_outputs);
+    model_ = forms_.integers(best, options_.integer_inputs, options_.integer_outputs);
     check_valid(float_operation);
     return report;
   }
 
  private:
   PhaseRuns phase_runs() const {
-    return {options_.techniques,         options_.target.is_given(), choosing_.size(), judging_.size(),
+    return {options_.techniques,         options_.target.is_given(), choosing_.size(), judge_.samples().size(),
             samples_.calibration.size(), model_.operations.size(),   most_runs()};
   }
 
@@ -109,7 +82,6 @@ class Quantising {
     const size_t most = most_choosing();
     const size_t step = std::max<size_t>(1, (all.size() + most - 1) / most);
     for (size_t i = 0; i < all.size(); i += step) choosing_.push_back(&all[i]);
-    for (const KeptSample& sample : samples_.held_back) judging_.push_back(&sample);
   }
 
   // What few samples choose fits others less. More choose where the model is small.
@@ -120,8 +92,7 @@ class Quantising {
 
   void expect_results() {
     expect_of_choosing();
-    expected_last_ = expected_of(judging_);
-    check_target_provable();
+    judge_.expect(expected_of(judge_.samples()));
   }
 
   void expect_of_choosing() {
@@ -146,23 +117,10 @@ class Quantising {
     expect_of_choosing();
   }
 
-  void check_target_provable() {
-    if (options_.scoring.of) {
-      float_score_ = options_.scoring.of(expected_last_, true);
-    } else if (!samples_.classes.empty()) {
-      const auto with_class =
-          samples_.classes.size() -
-          static_cast<size_t>(std::count(samples_.classes.begin(), samples_.classes.end(), std::nullopt));
-      check_loss_provable(options_.target, with_class, judging_.size());
-    } else {
-      check_provable(options_.target, distance(model_, expected_last_, expected_last_), judging_.size());
-    }
-  }
-
   // Concatenations without a scale that fits stay float, unless the caller gets integers or nothing may be float.
   void keep_uneven_joints(const Observations& observations) {
     uneven_ = uneven_joints(model_, observations);
-    if (!may_end_in_floats()) return;
+    if (!may_end_in_floats(options_)) return;
     for (size_t i = 0; i < uneven_.size(); ++i) {
       if (uneven_[i] == 0 || kept_[i]) continue;
       kept_[i] = true;
@@ -170,17 +128,16 @@ class Quantising {
           fmt::format("{}, the ranges of whose parts differ {:.0f} times", text_of(model_.operations[i]), uneven_[i]));
     }
   }
-  bool may_end_in_floats() const { return rules_.may_mix_floats() && !options_.integer_outputs; }
 
   // Operations whose integer form the device refuses stay float. Another boundary of the integers may have a form that
   // it refuses, too.
-  void keep_refused(const std::shared_ptr<const Base>& original) {
-    if (!options_.device || !rules_.may_mix_floats()) return;
+  void keep_refused(const std::shared_ptr<const FloatBase>& original) {
+    if (!options_.device || !forms_.rules().may_mix_floats()) return;
     Candidate trial;
     trial.base = original;
     for (;;) {
-      trial.assignment = assigned(trial, kept_);
-      const std::vector<size_t> refused = refused_by_device(trial);
+      trial.assignment = forms_.assignment(trial, kept_);
+      const std::vector<size_t> refused = forms_.refused(trial);
       if (refused.empty()) return;
       for (const size_t number : refused) {
         kept_[number] = true;
@@ -189,19 +146,14 @@ class Quantising {
     }
   }
 
-  std::vector<size_t> refused_by_device(const Candidate& candidate) const {
-    const Rewritten integers = rewritten(candidate, options_.integer_inputs, options_.integer_outputs);
-    return refused_integers(*options_.device, candidate.base->model, candidate.assignment, integers);
-  }
-
   size_t most_runs() const { return most_runs_of(model_, tries_all_); }
 
   Observations observed(const Model& model) {
     return observe({model, arguments_, options_.feature_level, [&](size_t) { meter_.count(); }}, samples_.calibration);
   }
 
-  Candidate nearest(const std::shared_ptr<const Base>& original) {
-    std::shared_ptr<const Base> base = original;
+  Candidate nearest(const std::shared_ptr<const FloatBase>& original) {
+    std::shared_ptr<const FloatBase> base = original;
     Way best = chosen(base);
     if (options_.tries_all) try_all(base, best);
     return std::move(best.corrected);
@@ -219,7 +171,7 @@ class Quantising {
   }
 
   // `base` becomes the model with layers of pools, where it is nearer.
-  Way chosen(std::shared_ptr<const Base>& base) {
+  Way chosen(std::shared_ptr<const FloatBase>& base) {
     begin(Phase::kMethods);
     Candidate best = candidate(base, RangeMethod::kMinMax);
     check_any_integer(best);
@@ -228,8 +180,8 @@ class Quantising {
     base = best.base;
     if (options_.techniques.equalises) {
       begin(Phase::kEqualise);
-      for_each_equalised(*base,
-                         [&](const std::shared_ptr<const Base>& made) { take_if_nearer(best, by_best_method(made)); });
+      for_each_equalised(
+          *base, [&](const std::shared_ptr<const FloatBase>& made) { take_if_nearer(best, by_best_method(made)); });
     }
     refine_ranges(best);
     begin(Phase::kCorrect);
@@ -239,7 +191,7 @@ class Quantising {
   // Goes on from what limited time has found: all ranges, on all samples, also of the models that lost by less than
   // refined ranges and corrected biases may bring. Takes what is nearer beyond chance, so that it loses to nothing that
   // takes less time but by chance.
-  void try_all(const std::shared_ptr<const Base>& base, Way& best) {
+  void try_all(const std::shared_ptr<const FloatBase>& base, Way& best) {
     tries_all_ = true;
     choose_by_all();
     measure(best.plain);
@@ -251,7 +203,7 @@ class Quantising {
     };
     Candidate further = best.plain;
     if (refine_ranges(further)) take(std::move(further));
-    const auto try_base = [&](const std::shared_ptr<const Base>& other) {
+    const auto try_base = [&](const std::shared_ptr<const FloatBase>& other) {
       Candidate plain = by_best_method(other);
       refine_ranges(plain);
       take(std::move(plain));
@@ -261,7 +213,7 @@ class Quantising {
   }
 
   // Tries layers in place of average pools. The tensors hold what they did.
-  void try_pool_layers(const Base& original, Candidate& best) {
+  void try_pool_layers(const FloatBase& original, Candidate& best) {
     constexpr int kNchwLevel = 3;
     begin(Phase::kPools);
     LayersOfPools made = layers_of_pools(original.model, kept_, options_.feature_level >= kNchwLevel);
@@ -269,23 +221,23 @@ class Quantising {
     Observations observations = original.observations;
     observations.histograms.resize(made.model.operands.size());
     observations.channels.resize(made.model.operands.size());
-    Base base{std::move(made.model), std::move(observations)};
+    FloatBase base{std::move(made.model), std::move(observations)};
     base.pool_layers = std::move(made.is_layer);
-    Candidate layers = candidate(std::make_shared<const Base>(std::move(base)), best.method);
-    if (options_.device && !refused_by_device(layers).empty()) return;
+    Candidate layers = candidate(std::make_shared<const FloatBase>(std::move(base)), best.method);
+    if (options_.device && !forms_.refused(layers).empty()) return;
     take_if_nearer(best, std::move(layers));
   }
 
   // Models with equalised layers: two where RELU6 cuts values off. One is in memory at a time.
   template <typename Visit>
-  void for_each_equalised(const Base& original, const Visit& visit) {
+  void for_each_equalised(const FloatBase& original, const Visit& visit) {
     size_t pairs = 0;  // of layers that the one before found
     for (const bool drops_clipping : {false, true}) {
       Equalised made = equalise(original.model, original.observations, {drops_clipping});
       if (made.pairs > pairs) {
         Observations observations = observed(made.model);
-        Base base{std::move(made.model), std::move(observations), true, drops_clipping, original.pool_layers};
-        visit(std::make_shared<const Base>(std::move(base)));
+        FloatBase base{std::move(made.model), std::move(observations), true, drops_clipping, original.pool_layers};
+        visit(std::make_shared<const FloatBase>(std::move(base)));
       }
       pairs = made.pairs;
       if (!made.has_clipping) break;
@@ -294,13 +246,13 @@ class Quantising {
 
   void try_methods(Candidate& best) {
     if (!options_.techniques.searches_ranges) return;
-    const std::shared_ptr<const Base> base = best.base;
+    const std::shared_ptr<const FloatBase> base = best.base;
     for (const RangeMethod method : all_range_methods()) {
       if (method != RangeMethod::kMinMax) take_if_nearer(best, candidate(base, method));
     }
   }
 
-  Candidate by_best_method(const std::shared_ptr<const Base>& base) {
+  Candidate by_best_method(const std::shared_ptr<const FloatBase>& base) {
     Candidate best = candidate(base, RangeMethod::kMinMax);
     try_methods(best);
     return best;
@@ -312,19 +264,13 @@ class Quantising {
     throw NothingToQuantise();
   }
 
-  Candidate candidate(const std::shared_ptr<const Base>& base, RangeMethod method) {
+  Candidate candidate(const std::shared_ptr<const FloatBase>& base, RangeMethod method) {
     Candidate result;
     result.base = base;
     result.method = method;
-    result.assignment = assigned(result, kept_);
+    result.assignment = forms_.assignment(result, kept_);
     measure(result);
     return result;
-  }
-
-  Assignment assigned(const Candidate& candidate, const std::vector<bool>& kept) const {
-    const Base& base = *candidate.base;
-    return assign({base.model, base.observations, rules_, candidate.method, kept, candidate.ranges, base.cache.get(),
-                   options_.integer_outputs});
   }
 
   // Tries for tensors, those with the largest changes first, the ranges that other methods give them: as many as take
@@ -348,7 +294,7 @@ class Quantising {
     for (const RangeMethod method : all_range_methods()) {
       Candidate other = best;
       other.method = method;
-      if (method != best.method) others.push_back(assigned(other, kept_));
+      if (method != best.method) others.push_back(forms_.assignment(other, kept_));
     }
     return range_trials(best.assignment, others, most_runs() / kFewestRefining);
   }
@@ -360,7 +306,7 @@ class Quantising {
     Candidate other = best;
     if (other.ranges.empty()) other.ranges = best.assignment.ranges;
     for (const size_t operand : trial.operands) other.ranges[operand] = trial.range;
-    other.assignment = assigned(other, kept_);
+    other.assignment = forms_.assignment(other, kept_);
     other.refined.insert(trial.operands[0]);
     measure(other, samples);
     if (other.noise() >= total(best.noises, samples) * kClearly) return false;
@@ -373,36 +319,23 @@ class Quantising {
   Candidate with_correction(const Candidate& from) {
     Candidate result = from;
     result.corrects_bias = true;
-    result.changes = changes_of(from);
+    result.changes = forms_.changes(from);
     measure(result);
     return result;
   }
 
-  BiasChanges changes_of(const Candidate& candidate) const {
-    const Base& base = *candidate.base;
-    return bias_changes(base.model, base.observations, candidate.assignment, rules_, base.cache.get());
-  }
-
-  // Of the samples held back.
-  Judgement judged(const Candidate& candidate) { return judged(results_of(candidate, judging_, judging_.size())); }
-  Judgement judged(const Results& found) const {
-    Judgement judgement{distance(model_, expected_last_, found)};
-    if (!samples_.classes.empty()) {
-      judgement.accuracy = accuracy(model_, samples_.class_output, samples_.classes, expected_last_, found);
-    }
-    const Scoring& scoring = options_.scoring;
-    if (scoring.of) judgement.score = Score{scoring.name, float_score_, scoring.of(found, false), scoring.is_share};
-    return judgement;
+  Results judged_results(const Candidate& candidate) {
+    return results_of(candidate, judge_.samples(), judge_.samples().size());
   }
   bool is_met(const Candidate& candidate) {
-    return candidate.assignment.integer_count() > 0 && holds(options_.target, judged(candidate));
+    return candidate.assignment.integer_count() > 0 && judge_.holds(judged_results(candidate));
   }
 
   // The candidate with more operations in float.
   Candidate with_float(const Candidate& from, const std::vector<bool>& kept) {
     Candidate result = from;
-    result.assignment = assigned(from, kept);
-    if (result.corrects_bias) result.changes = changes_of(result);
+    result.assignment = forms_.assignment(from, kept);
+    if (result.corrects_bias) result.changes = forms_.changes(result);
     if (result.assignment.integer_count() > 0) measure(result);
     return result;
   }
@@ -431,7 +364,7 @@ class Quantising {
   void leave_float(Candidate& best) {
     constexpr size_t kSteps = 8;
     begin(Phase::kTarget,
-          best.assignment.integer_count() * choosing_.size() + kSteps * (choosing_.size() + judging_.size()));
+          best.assignment.integer_count() * choosing_.size() + kSteps * (choosing_.size() + judge_.samples().size()));
     const std::vector<size_t> operations = by_sensitivity(best);
     const Candidate all_integers = best;
     const auto with_first = [&](size_t count) {
@@ -441,29 +374,12 @@ class Quantising {
     };
     const size_t fewest = fewest_float(operations.size(), [&](size_t count) { return is_met(with_first(count)); });
     best = with_first(fewest);
-    if (!is_met(best)) refuse_target(judged(all_integers));
+    if (!is_met(best)) refuse_target(judge_.judgement(judged_results(all_integers)));
     for (size_t i = 0; i < fewest; ++i) {
       const Operation& operation = model_.operations[operations[i]];
       report_.left_float.push_back(std::string(name_of(operation.code)) +
                                    (operation.source.empty() ? "" : " from " + operation.source));
     }
-  }
-
-  static void take_if_nearer(Candidate& best, Candidate other) {
-    if (other.noise() < best.noise()) best = std::move(other);
-  }
-
-  Rewritten rewritten(const Candidate& candidate, bool integer_inputs, bool integer_outputs) const {
-    RewriteRequest request{candidate.assignment, rules_, integer_inputs, integer_outputs};
-    if (candidate.corrects_bias) request.bias_changes = &candidate.changes;
-    request.cache = candidate.base->cache.get();
-    return rewrite(candidate.base->model, request);
-  }
-
-  Model integer_form(const Candidate& candidate, bool integer_inputs, bool integer_outputs) const {
-    Model result = rewritten(candidate, integer_inputs, integer_outputs).model;
-    nnapi::compact(result);
-    return result;
   }
 
   // On the first `most` of the choosing samples.
@@ -473,66 +389,26 @@ class Quantising {
   }
 
   void judge(const Candidate& candidate) {
-    const Results found = results_of(candidate, judging_, judging_.size());
-    Judgement judgement = judged(found);
+    const Results found = judged_results(candidate);
+    Judgement judgement = judge_.judgement(found);
     report_.distance = judgement.distance;
     report_.accuracy = judgement.accuracy;
     report_.score = std::move(judgement.score);
-    const auto mending = [&](const Cut& cut) { return mending_of(cut, candidate.assignment); };
-    for (std::string& warning :
-         warnings_of_slices({model_, expected_last_, found, options_.target.is_of_whole}, mending)) {
+    for (std::string& warning : judge_.slice_warnings(found, candidate.assignment, uneven_)) {
       report_.warnings.push_back(std::move(warning));
     }
   }
 
-  // What lets the slices keep their values.
-  std::string mending_of(const Cut& cut, const Assignment& assignment) const {
-    std::string options = options_.integer_outputs ? " --quant nnapi" : "";
-    if (!rules_.may_mix_floats()) options += " --feature-level 3";
-    for (size_t i = 0; i < model_.operations.size(); ++i) {
-      const Operation& operation = model_.operations[i];
-      const bool is_float = may_end_in_floats() ? !assignment.is_integer[i] : uneven_[i] > 0;
-      if (operation.outputs[0] != cut.made || is_float) continue;
-      const std::string& value = model_.at(cut.made).name;
-      const std::string code = name_of(operation.code);
-      options += " --keep-float " + (value.empty() ? operation.source.empty() ? code : operation.source : value);
-    }
-    if (options.empty()) return "--min-snr leaves the operations float that cost most";
-    const bool may_split = cut.is_of_concatenation && options_.integer_outputs && options_.target.is_of_whole;
-    return options.substr(1) + " keeps them" +
-           (may_split ? ", and --split-output makes them results with scales of their own" : "");
-  }
-
-  // With floats at the boundary, so that the results can be compared.
   Results results_of(const Candidate& candidate, const std::vector<const KeptSample*>& samples, size_t count) {
-    HostModel host(integer_form(candidate, false, false), arguments_, options_.feature_level);
-    Results found;
-    for (size_t i = 0; i < count; ++i) {
-      found.push_back(host.run(samples[i]->sample()));
-      meter_.count();
-    }
-    return found;
+    return forms_.results(candidate, samples, count, [&] { meter_.count(); });
   }
 
   std::vector<OperationLoss> losses(const Model& base) {
     const std::vector<KeptSample>& all = samples_.held_back;
     const std::vector<KeptSample> some(all.begin(),
                                        all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), kMostDiagnosed)));
-    return diagnose(base, report_.choice, some, {arguments_, {rules_}, [&] { meter_.count(kRunsOfDiagnosis); }});
-  }
-
-  static Choice choice_of(const Candidate& best, const Observations& original) {
-    Choice choice{best.assignment, best.base->pool_layers, best.base->is_equalised, best.base->drops_clipping};
-    if (best.corrects_bias) choice.bias_changes = best.changes;
-    const std::vector<size_t>& groups = best.assignment.groups;
-    std::set<size_t> refined;
-    for (const size_t operand : best.refined) refined.insert(groups[operand]);
-    for (const size_t group : groups) choice.is_refined.push_back(refined.count(group) != 0);
-    for (const Histogram& histogram : original.histograms) {
-      choice.measured.push_back(histogram.empty() ? std::nullopt
-                                                  : std::optional(std::pair(histogram.lowest(), histogram.highest())));
-    }
-    return choice;
+    return diagnose(base, report_.choice, some,
+                    {arguments_, {forms_.rules()}, [&] { meter_.count(kRunsOfDiagnosis); }});
   }
 
   Report report_of(const Candidate& best) {
@@ -554,7 +430,7 @@ class Quantising {
     for (size_t i = 0; i < model_.operations.size(); ++i) {
       const Operation& operation = model_.operations[i];
       if (candidate.assignment.is_integer[i] || float_variables(model_, operation).empty()) continue;
-      if (kept_[i] || !has_integer_form(model_, operation, rules_)) return text_of(operation);
+      if (kept_[i] || !has_integer_form(model_, operation, forms_.rules())) return text_of(operation);
       if (name.empty()) name = text_of(operation);
     }
     return name;
@@ -580,14 +456,13 @@ class Quantising {
   const std::vector<Dims>& arguments_;
   const Samples& samples_;
   const Options& options_;
-  nnapi::IntegerRules rules_;
+  CandidateForms forms_;
+  Judge judge_;
   std::vector<bool> kept_;
   std::vector<double> uneven_;  // uneven_joints()
-  std::vector<const KeptSample*> choosing_, judging_;
+  std::vector<const KeptSample*> choosing_;
   Results expected_;                       // of the choosing samples
   std::optional<NoiseMeter> noise_meter_;  // of the same
-  Results expected_last_;                  // of those that judge
-  double float_score_ = 0;                 // of expected_last_
   bool tries_all_ = false;                 // all ranges, however long that takes
   Report report_;
   RunMeter meter_{nullptr};
