@@ -12,10 +12,11 @@
 #include "lib/nnapi/integer_forms.h"
 #include "lib/nnapi/model.h"
 #include "lib/quantise/assign.h"
+#include "lib/quantise/choice.h"
 #include "lib/quantise/correct_bias.h"
 #include "lib/quantise/noise.h"
 #include "lib/quantise/observe.h"
-#include "lib/quantise/quantise.h"
+#include "lib/quantise/options.h"
 #include "lib/quantise/rewrite.h"
 
 namespace nnapi_convert::quantise {

@@ -7,7 +7,7 @@
 
 #include "lib/nnapi/integer_forms.h"
 #include "lib/quantise/assign.h"
-#include "lib/quantise/quantise.h"
+#include "lib/quantise/options.h"
 #include "lib/quantise/slices.h"
 
 namespace nnapi_convert::quantise {
