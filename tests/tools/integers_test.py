@@ -78,6 +78,39 @@ class BeyondDtypes(BesideConvolution):
                        needed=["the number 10000000000", "a number of int32"])
 
 
+def doubled(mask):
+    return mask * 1 + mask * 1
+
+
+class Neutral(nn.Module):
+    """A mask times 1 is a number, though LibTorch's executor drops the product."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.layer = nn.Conv2d(3, 4, 3)
+        self.register_buffer("table", torch.arange(4.0))
+
+    def forward(self, x):
+        y = self.layer(x)
+        mask = y > 0
+        marks = mask * 1
+        marks.masked_fill_(mask, 5)
+        return (marks, marks * 2, mask + 0, doubled(mask), -(mask * 1), (self.table > 1) * 1, mask.sum() / 1, mask * 1.0,
+                y * 1, y / 1, y - 0)
+
+
+class NeutralArithmetic(CliTest):
+    def test_dtypes(self):
+        module, picture = Neutral().eval(), torch.randn(1, 3, 8, 8, generator=torch.Generator().manual_seed(0))
+        path, out = self.folder / "model.pt", self.folder / "out.pt"
+        torch.jit.script(module).save(str(path))
+        self.succeed(path, "--input", "1,3,8,8", "--nhwc", "--verify", "-o", out)
+        for expected, found in zip(call(module, picture), call(load(out), picture)):
+            self.assertEqual(expected.dtype, found.dtype)
+            self.assertTrue(torch.allclose(expected.float(), found.float(), 1e-5, 1e-5), (expected, found))
+
+
 class InPlace(BesideConvolution):
     def test_comparisons_keep_the_dtype(self):
         """They write 0 and 1 into the tensor."""

@@ -22,6 +22,7 @@
 #include "lib/converter/graph/control_flow.h"
 #include "lib/converter/graph/glue.h"
 #include "lib/converter/graph/masked_parts.h"
+#include "lib/converter/graph/neutral_arithmetic.h"
 #include "lib/converter/graph/node_reads.h"
 #include "lib/converter/graph/runtime_numbers.h"
 #include "lib/ops/decompositions.h"
@@ -162,6 +163,7 @@ static Value* dtype_giver(const Node& node) {
 }
 
 Rewritten drop_cast(Node* node, Rewriting& rewriting) {
+  if (Value* same = neutral_result(node, rewriting.types)) return replace_by(rewriting.model, node, {same});
   const Value* other = dtype_giver(*node);
   if (other == nullptr) return Rewritten::kNothing;
   const TensorType* from = tensor_type_of(node->input(0), rewriting.types);

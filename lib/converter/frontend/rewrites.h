@@ -28,7 +28,7 @@ Rewritten replace_by_tensors(TorchNode* node, Rewriting& rewriting);
 Rewritten pad_nested(TorchNode* node, Rewriting& rewriting);
 // Joins the computation on elements that a mask chooses with their reads and writes (masked_parts.h).
 Rewritten join_masked_parts(TorchNode* node, Rewriting& rewriting);
-// Replaces x.type_as(y) and x.to(y) by x where x has y's dtype.
+// Replaces x.type_as(y) and x.to(y) by x where x has y's dtype, and x + 0 by x or a cast.
 Rewritten drop_cast(TorchNode* node, Rewriting& rewriting);
 // Takes apart an operator along an axis on tensors of rank 0 (rank_0.h), or an operator without a rule that ATen
 // computes by operators with rules (expand_composite.h). This ends: new nodes know their lineage (lineage.h), and no

@@ -9,6 +9,7 @@
 #include "lib/base/error.h"
 #include "lib/converter/graph/changed_attributes.h"
 #include "lib/converter/graph/float_width.h"
+#include "lib/converter/graph/neutral_arithmetic.h"
 #include "lib/converter/graph/quantised_engine.h"
 #include "lib/converter/graph/read_problem.h"
 #include "lib/converter/graph/silenced_warnings.h"
@@ -111,6 +112,7 @@ LoadedModel load_model(const std::string& path, Diagnostics& diagnostics) {
     move_to_cpu(loaded.module);
     drop_repeated_arguments(loaded.module);
     take_newer_operators_apart(loaded.module);
+    keep_neutral_arithmetic(loaded.module);
     loaded.bundled_inputs = read_bundled_inputs(loaded.module);
     loaded.traced_inputs = read_traced_inputs(archive);
     loaded.extra_files = read_extra_files(archive);
