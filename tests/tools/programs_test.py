@@ -109,6 +109,18 @@ class FarPlaces(nn.Module):
         return nn.functional.grid_sample(y, places * 1e10, mode="bicubic", padding_mode="border", align_corners=False)
 
 
+class RepeatedConstant(nn.Module):
+    """NNAPI runs all of it, and forward gives a constant twice."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Conv2d(3, 4, 3)
+        self.register_buffer("table", torch.arange(4.0))
+
+    def forward(self, x):
+        return self.table, self.layer(x), self.table
+
+
 class Emptied(nn.Module):
     def __init__(self):
         super().__init__()
@@ -476,7 +488,7 @@ class Programs(ShimProcessTest):
             self.assertRegex(done.stderr, "needs PyTorch on the phone.*which the shim's programs lack")
 
     def test_values(self):
-        for make in (Emptied, FarPlaces):
+        for make in (Emptied, FarPlaces, RepeatedConstant):
             model, out = self.script(make), self.folder / "out.pt"
             self.succeed(model, "--nhwc", "--input", "1,3,16,16", "--runtime", "shim", "--min-segment-macs", "0", "-o", out)
             self.succeed("verify", model, out, "--without-torch")

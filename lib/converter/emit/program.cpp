@@ -4,15 +4,33 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "lib/converter/emit/method_writer.h"
 #include "lib/converter/emit/program_forms.h"
 #include "lib/converter/emit/program_module.h"
+#include "lib/converter/graph/changed_attributes.h"
 #include "lib/serialize/shim_emitter.h"
 
 namespace nnapi_convert {
+
+namespace {
+
+// True if a method of the program changes the module's attribute.
+bool is_changed(const ProgramRequest& request, const std::string& attribute) {
+  std::vector<std::string> methods = request.kept;
+  for (const ProgramRequest::Method& method : request.methods) methods.push_back(method.name);
+  return std::any_of(methods.begin(), methods.end(), [&](const std::string& method) {
+    const std::set<AttributePath> changed = attributes_changed_by(request.module, method);
+    return std::any_of(changed.begin(), changed.end(),
+                       [&](const AttributePath& path) { return path.back() == attribute; });
+  });
+}
+
+}  // namespace
 
 ProgramResult make_program(const ProgramRequest& request) {
   ProgramResult result;
@@ -61,7 +79,7 @@ ProgramResult make_program(const ProgramRequest& request) {
   for (const SegmentCall& segment : segments) writer.add(segment.counts);
   uint32_t state = 0;
   try {
-    state = parts.write_state(writer);
+    state = parts.write_state(writer, [&](const std::string& attribute) { return is_changed(request, attribute); });
   } catch (const std::invalid_argument& problem) {
     result.refusals.push_back({"", "the model's state", problem.what(), "tensors, numbers, texts and containers", ""});
   }
@@ -78,14 +96,21 @@ void warn_of_only_nnapi(const ProgramResult& result, Diagnostics& diagnostics) {
   }
 }
 
-std::shared_ptr<const Program> program_of(const ProgramRequest& request, bool are_wired, Diagnostics& diagnostics) {
-  ProgramResult result = make_program(request);
-  warn_of_only_nnapi(result, diagnostics);
+namespace {
+
+void warn_of_refusals(const ProgramResult& result, Diagnostics& diagnostics) {
   for (const Refusal& refusal : result.refusals) {
-    if (are_wired) break;
     diagnostics.warn({"the file needs PyTorch on the phone: programs of the shim can't say a step of the CPU",
                       refusal.where, refusal.op, refusal.found, 0});
   }
+}
+
+}  // namespace
+
+std::shared_ptr<const Program> program_of(const ProgramRequest& request, bool are_wired, Diagnostics& diagnostics) {
+  ProgramResult result = make_program(request);
+  warn_of_only_nnapi(result, diagnostics);
+  if (!are_wired) warn_of_refusals(result, diagnostics);
   for (const LeftOutMethod& method : result.left_out) {
     diagnostics.warn({"without PyTorch, the file lacks a method: programs of the shim can't say it",
                       method.reason.where, method.reason.op, method.name + "(): " + method.reason.found, 0});
@@ -119,6 +144,10 @@ std::shared_ptr<const Program> program_of_whole(const torch::jit::Module& module
   request.on_cpu = on_cpu;
   ProgramResult result = make_program(request);
   warn_of_only_nnapi(result, diagnostics);
+  const bool gives_all =
+      std::all_of(interface.outputs.begin(), interface.outputs.end(),
+                  [](const InterfaceOutput& output) { return output.source == InterfaceOutput::Source::kNnapi; });
+  if (!gives_all) warn_of_refusals(result, diagnostics);
   return result.program ? std::make_shared<const Program>(std::move(*result.program)) : nullptr;
 }
 

@@ -49,18 +49,20 @@ std::pair<const char*, const char*> extent_of(const at::Tensor& tensor) {
   return {begin, begin + elements * static_cast<int64_t>(tensor.element_size())};
 }
 
-// Programs store each tensor by itself. Throws std::invalid_argument for two tensors with common elements: a change of
-// one would not be a change of the other.
-void check_apart(const std::vector<StateTensor>& tensors) {
+// Programs store each tensor by itself. Throws std::invalid_argument for two tensors with common elements of which one
+// is changed: its change would not be a change of the other.
+void check_apart(const std::vector<StateTensor>& tensors, const std::function<bool(const std::string&)>& is_changed) {
   std::vector<std::pair<std::pair<const char*, const char*>, const StateTensor*>> extents;
   for (const StateTensor& each : tensors) {
-    if (each.tensor.layout() == at::kStrided && each.tensor.numel() > 0)
+    if (each.tensor.layout() == at::kStrided && each.tensor.numel() > 0) {
       extents.push_back({extent_of(each.tensor), &each});
+    }
   }
   std::sort(extents.begin(), extents.end());
   for (size_t i = 1; i < extents.size(); ++i) {
     const StateTensor &one = *extents[i - 1].second, &other = *extents[i].second;
     if (extents[i].first.first >= extents[i - 1].first.second || one.tensor.is_same(other.tensor)) continue;
+    if (!is_changed(one.attribute) && !is_changed(other.attribute)) continue;
     throw std::invalid_argument(
         fmt::format("the attributes {} and {}, which share memory", one.attribute, other.attribute));
   }
@@ -129,11 +131,12 @@ uint32_t ModuleParts::field(const torch::jit::Module& holder, const std::string&
   return static_cast<uint32_t>(fields_.size() - 1);
 }
 
-uint32_t ModuleParts::write_state(ProgramWriter& writer) const {
+uint32_t ModuleParts::write_state(ProgramWriter& writer,
+                                  const std::function<bool(const std::string&)>& is_changed) const {
   std::vector<uint32_t> numbers;
   std::vector<StateTensor> tensors;
   for (const Field& field : fields_) append_tensors(field.holder.attr(field.name), field.name, tensors);
-  check_apart(tensors);
+  check_apart(tensors, is_changed);
   for (const Field& field : fields_) numbers.push_back(writer.constant(field.holder.attr(field.name)));
   return writer.object(numbers);
 }

@@ -5,6 +5,7 @@
 #include <torch/csrc/jit/api/module.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,8 +34,9 @@ class ModuleParts {
   std::optional<uint32_t> segment(const torch::jit::Module& module) const;
   // The field of the state that is the attribute of that name.
   uint32_t field(const torch::jit::Module& holder, const std::string& name);
-  // Returns the constant that is the state. Throws std::invalid_argument for an attribute that programs can't hold.
-  uint32_t write_state(ProgramWriter& writer) const;
+  // Returns the constant that is the state. Throws std::invalid_argument for an attribute that programs can't hold, and
+  // for one that shares elements with another, of which `is_changed` says that a method changes it.
+  uint32_t write_state(ProgramWriter& writer, const std::function<bool(const std::string&)>& is_changed) const;
 
  private:
   struct Field {
