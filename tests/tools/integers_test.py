@@ -111,6 +111,23 @@ class NeutralArithmetic(CliTest):
             self.assertTrue(torch.allclose(expected.float(), found.float(), 1e-5, 1e-5), (expected, found))
 
 
+class Bytes(BesideConvolution):
+    def test_any_and_all_give_bytes(self):
+        numbers = torch.arange(4, dtype=torch.uint8)
+        self.check(lambda x, u: (self.layer(x), u.any(0), u.all(), (u > 1).byte().any(-1) + u.any(0)), numbers)
+
+    def test_a_bool_of_rank_0(self):
+        numbers = torch.arange(4, dtype=torch.uint8)
+        self.check(lambda x, u: (self.layer(x), u + torch.tensor(True), u * torch.tensor(False)), numbers)
+
+    def check(self, function, numbers):
+        path, out = self.save(function, self.picture, numbers), self.folder / "out.pt"
+        self.succeed(path, "--input", "1,3,8,8", "--input", "4:uint8", "--nhwc", "--verify", "-o", out)
+        for expected, found in zip(call(function, self.picture, numbers), call(load(out), self.picture, numbers)):
+            self.assertEqual(expected.dtype, found.dtype)
+            self.assertTrue(torch.allclose(expected.float(), found.float(), 1e-5, 1e-5), (expected, found))
+
+
 class InPlace(BesideConvolution):
     def test_comparisons_keep_the_dtype(self):
         """They write 0 and 1 into the tensor."""

@@ -41,9 +41,9 @@ bool is_copied(const Node& node) {
                      [](const torch::jit::Use& use) { return copies.count(use.user->kind().toQualString()) != 0; });
 }
 
-// True for the dtypes that a Python number has in type promotion.
+// True for the dtypes that a Python number has in type promotion. Operators lack overloads for bools.
 bool promotes_like_number(at::ScalarType dtype) {
-  return dtype == at::kFloat || dtype == at::kLong || dtype == at::kBool;
+  return dtype == at::kFloat || dtype == at::kLong;
 }
 
 // Replaces the node's input `index` by the number if the operator has an overload for that.
