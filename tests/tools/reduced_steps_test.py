@@ -52,6 +52,28 @@ class Autocast(nn.Module):
         return y.float() * 2, torch.tanh(z * 0.1), y
 
 
+class MixedDtypes(nn.Module):
+    """Bools, indices and integers of tensors of every width, float64 steps beside those in float16."""
+
+    def __init__(self, width):
+        super().__init__()
+        torch.manual_seed(0)
+        self.layer, self.width = nn.Conv2d(2, 4, 3, padding=1), width
+        self.register_buffer("scale", torch.tensor([1.25]).to(width))
+
+    def forward(self, x, whole, double):
+        y = self.layer(x)
+        half = y.to(self.width)
+        row = y[0, 0, 0]
+        reduced = (half * 2, (half > 0) * 1.5, torch.where(half > 0, 1.5, 2.0), (half > 0).sum() * 1000.0,
+                   half.argmax() / 2, torch.count_nonzero(half) * 1.0, torch.max(half, -1)[1] * 0.5, half * self.scale)
+        doubles = (torch.where(double > 0, row, 1.0), (double > 0) * row, row.masked_fill(double > 0, 1.0),
+                   row.clone().copy_(double), double.argmax(-1) * 1.5, torch.isnan(double) * row, double % 2,
+                   double.long(), double == 16777216)
+        return reduced, doubles, (whole * 1.5, whole + 0.5, 1.0 / (whole.abs() + 1), whole.sum() * 0.5,
+                                  torch.round(y).long() * 0.5, torch.div(whole, 2, rounding_mode="floor"))
+
+
 class ReducedSteps(WidthTest):
     def test_half_layers(self):
         """A float32 model with layers of another width computes in float32. Each argument keeps its own dtype."""
@@ -144,6 +166,26 @@ class ReducedSteps(WidthTest):
         result = self.succeed(self.folder / "model.pt", "--input", "2,6", "--verify", "--min-segment-macs", "0", "-o",
                               self.folder / "out.pt")
         self.assertNotIn("some steps of the model compute", result.stderr)
+
+    def test_dtypes_of_integers_and_bools(self):
+        """They are float32 where a number makes floats of them; float64 steps stay."""
+        arguments = (torch.randn(1, 2, 4, 4, generator=torch.Generator().manual_seed(0)), torch.arange(4),
+                     torch.tensor([16777217, 3, 1e-9, 1e10 + 1], dtype=torch.float64))
+        specs = [word for spec in ("1,2,4,4", "4:int64", "4:float64") for word in ("--input", spec)]
+        for width in WIDTHS:
+            if width == torch.float64:
+                continue
+            module = MixedDtypes(width).eval()
+            for saved in (torch.jit.trace(module, arguments), torch.jit.script(module)):
+                path, out = self.folder / "model.pt", self.folder / "out.pt"
+                saved.save(str(path))
+                self.succeed(path, *specs, "--min-segment-macs", "0", "-o", out)
+                for expected, found in zip(self.flat(call(module, *arguments)), self.flat(call(load(out), *arguments))):
+                    self.assertEqual(expected.dtype, found.dtype)
+                    self.assertTrue(torch.allclose(expected.double(), found.double(), 1e-2, 1e-2), (expected, found))
+
+    def flat(self, value):
+        return [value] if isinstance(value, torch.Tensor) else [tensor for part in value for tensor in self.flat(part)]
 
     def test_one_compressed_weight(self):
         """A float32 model that keeps a weight in float16 computes in float32."""

@@ -50,11 +50,11 @@ bool is_left_as_it_is(const Value& input, OriginalDtypes& dtypes) {
   return input.type()->kind() == c10::TypeKind::OptionalType && dtypes.containers().is_changed(&input);
 }
 
-void require_unchanged(Graph& graph, OriginalDtypes& dtypes) {
+void require_unchanged(Graph& graph, OriginalDtypes& dtypes, IsOther is_other) {
   for (size_t i = 1; i < graph.inputs().size(); ++i) {  // input 0 is self
     const Value& input = *graph.inputs()[i];
     if (!is_container_of_tensors(input) || !dtypes.containers().is_changed(&input)) continue;
-    if (is_left_as_it_is(input, dtypes) || !is_other_width(dtypes.sources().of_argument(i))) continue;
+    if (is_left_as_it_is(input, dtypes) || !is_other(dtypes.sources().of_argument(i))) continue;
     refuse_widths(fmt::format("argument {} of forward, {}, may be changed", i, input.type()->repr_str()));
   }
 }
@@ -65,13 +65,13 @@ void replace_uses(Value* value, const std::function<Value*()>& replacement) {
   for (const torch::jit::Use& use : uses) use.user->replaceInput(use.offset, made);
 }
 
-void cast_inputs(Graph& graph, OriginalDtypes& dtypes) {
+void cast_inputs(Graph& graph, OriginalDtypes& dtypes, IsOther is_other) {
   const torch::jit::WithInsertPoint at_start(*graph.nodes().begin());
   for (size_t i = 1; i < graph.inputs().size(); ++i) {  // input 0 is self
     Value* input = graph.inputs()[i];
     if (!has_tensors(*input) || (is_plain_tensor(*input) && is_read_as_indices(*input))) continue;
     if (input->uses().empty() || is_left_as_it_is(*input, dtypes)) continue;
-    if (!is_other_width(dtypes.sources().of_argument(i))) continue;
+    if (!is_other(dtypes.sources().of_argument(i))) continue;
     replace_uses(input, [&] { return insert_cast(graph, input, {at::kFloat}); });
   }
 }
@@ -158,7 +158,7 @@ bool is_changed_later(Node& access, const std::vector<Node*>& changes, Container
 
 // Casts what is read from the attributes that change, and what is stored in them. A tensor that is changed in place
 // later stays as it is: a cast one would be another tensor.
-void cast_attributes(Graph& graph, OriginalDtypes& dtypes) {
+void cast_attributes(Graph& graph, OriginalDtypes& dtypes, IsOther is_other) {
   std::vector<Node*> accesses, changes;
   for_each_node(graph, [&](Node& node) {
     if (is_read(node) || is_store(node)) accesses.push_back(&node);
@@ -169,7 +169,7 @@ void cast_attributes(Graph& graph, OriginalDtypes& dtypes) {
     Value* value = is_store(*node) ? node->input(1) : node->output();
     if (!is_changed_later(*node, changes, dtypes.containers())) {
       cast_ones.push_back(node);
-    } else if (!is_plain_tensor(*value) && is_other_width(dtypes.sources().of_attribute(*node))) {
+    } else if (!is_plain_tensor(*value) && is_other(dtypes.sources().of_attribute(*node))) {
       refuse_widths(fmt::format("{}: it changes attribute {}, {}, in place", source_of(*node), node->s(c10::attr::name),
                                 value->type()->repr_str()));
     }
@@ -178,7 +178,7 @@ void cast_attributes(Graph& graph, OriginalDtypes& dtypes) {
     const torch::jit::WithInsertPoint place(is_store(*node) ? node : node->next());
     if (is_store(*node)) {
       node->replaceInput(1, cast_result(graph, node->input(1), dtypes));
-    } else if (node->hasUses() && is_other_width(dtypes.sources().of_attribute(*node))) {
+    } else if (node->hasUses() && is_other(dtypes.sources().of_attribute(*node))) {
       replace_uses(node->output(), [&] { return insert_cast(graph, node->output(), {at::kFloat}); });
     }
   }
@@ -219,16 +219,16 @@ void make_float32(Node& node, IsOther is_other) {
 }
 
 void make_all_float32(Graph& graph, OriginalDtypes& dtypes, IsOther is_other) {
-  require_unchanged(graph, dtypes);
+  require_unchanged(graph, dtypes, is_other);
   std::vector<Node*> originals;
   for_each_node(graph, [&](Node& node) { originals.push_back(&node); });
   for (size_t i = 0; i < graph.outputs().size(); ++i) {
     const torch::jit::WithInsertPoint at_end(graph.return_node());
     graph.return_node()->replaceInput(i, cast_result(graph, graph.outputs()[i], dtypes));
   }
-  cast_attributes(graph, dtypes);
+  cast_attributes(graph, dtypes, is_other);
   for (Node* node : originals) make_float32(*node, is_other);
-  cast_inputs(graph, dtypes);
+  cast_inputs(graph, dtypes, is_other);
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <torch/csrc/jit/ir/constants.h>
 
 #include <algorithm>
+#include <string>
+#include <unordered_set>
 
 #include "lib/converter/graph/changed_attributes.h"
 #include "lib/converter/graph/node_reads.h"
@@ -18,6 +20,10 @@ using torch::jit::Graph;
 using torch::jit::Node;
 using torch::jit::Value;
 
+bool is_one_of(const Node& node, const std::unordered_set<std::string>& names) {
+  return node.kind().is_aten() && names.count(node.kind().toUnqualString()) != 0;
+}
+
 bool is_changed_in_place(const c10::Argument& argument) {
   return argument.alias_info() != nullptr && argument.alias_info()->isWrite();
 }
@@ -25,6 +31,10 @@ bool is_changed_in_place(const c10::Argument& argument) {
 // Returns the tensor whose dtype the node's result has: x of x.add_(y), and y of x.type_as(y), x.to(y) and
 // x.to(y.dtype).
 const Value* dtype_example(const Node& node) {
+  static const std::unordered_set<std::string> keep_first = {
+      "constant_pad_nd", "copy", "full_like", "index_fill",     "index_put",    "masked_fill",
+      "masked_scatter",  "pad",  "scatter",   "select_scatter", "slice_scatter"};
+  if (is_one_of(node, keep_first) && !node.inputs().empty()) return node.input(0);
   if (node.kind() == c10::Symbol::fromQualString("aten::type_as")) return node.input(1);
   const c10::FunctionSchema* schema = node.maybeSchema();
   if (schema == nullptr) return nullptr;
@@ -63,6 +73,54 @@ bool keeps_first_dtype(const Node& node) {
     default:
       return true;
   }
+}
+
+// True for bools, indices and counts, whatever the dtype of what they are made of.
+bool is_never_floating(const Value& value) {
+  static const std::unordered_set<std::string> none = {
+      "all",         "any",   "argmax", "argmin",  "argsort",       "bincount",    "bucketize",    "count_nonzero",
+      "eq",          "equal", "ge",     "greater", "greater_equal", "gt",          "isclose",      "isfinite",
+      "isinf",       "isnan", "le",     "less",    "less_equal",    "logical_and", "logical_not",  "logical_or",
+      "logical_xor", "lt",    "ne",     "nonzero", "not_equal",     "one_hot",     "searchsorted", "signbit"};
+  static const std::unordered_set<std::string> but_the_first = {"_unique2",
+                                                                "adaptive_max_pool1d",
+                                                                "adaptive_max_pool2d",
+                                                                "adaptive_max_pool3d",
+                                                                "cummax",
+                                                                "cummin",
+                                                                "kthvalue",
+                                                                "max",
+                                                                "max_pool1d_with_indices",
+                                                                "max_pool2d_with_indices",
+                                                                "max_pool3d_with_indices",
+                                                                "median",
+                                                                "min",
+                                                                "mode",
+                                                                "nanmedian",
+                                                                "sort",
+                                                                "topk",
+                                                                "unique_consecutive",
+                                                                "unique_dim"};
+  return is_one_of(*value.node(), none) || (value.offset() > 0 && is_one_of(*value.node(), but_the_first));
+}
+
+// True for an operator that gives floats of the default dtype where it is given integers.
+bool makes_floats(const Node& node) {
+  static const std::unordered_set<std::string> names = {
+      "acos",  "asin", "atan",       "atan2", "cos",     "cosh", "erf",  "exp",  "exp2", "expm1", "log",        "log10",
+      "log1p", "log2", "reciprocal", "rsqrt", "sigmoid", "sin",  "sinh", "sqrt", "tan",  "tanh",  "true_divide"};
+  const auto inputs = node.inputs();
+  const bool is_true_division = is_one_of(node, {"div", "divide"}) && inputs.size() == 2;
+  return is_true_division || is_one_of(node, names) ||
+         std::any_of(inputs.begin(), inputs.end(),
+                     [](const Value* input) { return input->type()->kind() == c10::TypeKind::FloatType; });
+}
+
+// True for a constant that was a number in Python, in traced code (traced_numbers.h).
+bool is_traced_number(const Value& value) {
+  const auto constant = torch::jit::toIValue(&value);
+  return constant && constant->isTensor() && constant->toTensor().defined() &&
+         constant->toTensor().unsafeGetTensorImpl()->is_wrapped_number();
 }
 
 bool makes_rank_0(const Node& node) {
@@ -183,6 +241,7 @@ OriginalDtypes::Width OriginalDtypes::found(const Value& value) {
   if (const auto constant = torch::jit::toIValue(&value)) return float_dtype_in(*constant).value_or(kNotFloating);
   if (&node == value.owningGraph()->param_node()) return sources_.of_argument(value.offset());
   if (node.kind() == c10::prim::GetAttr) return sources_.of_attribute(node);
+  if (is_never_floating(value)) return kNotFloating;
   if (is_container_of_tensors(value)) return widest(values_in(value));
   if (const auto cast = autocast_dtype(node)) return *cast;
   if (const auto asked = asked_dtype(node)) return c10::isFloatingType(*asked) ? *asked : kNotFloating;
@@ -216,10 +275,14 @@ OriginalDtypes::Width OriginalDtypes::of_operands(const Node& node) {
     return known(node.input(0));
   }
   Width width, of_numbers;
-  bool has_operands = false, is_decided = true;
+  bool has_operands = false, is_decided = true, has_python_float = false;
   for (const Value* input : node.inputs()) {
     if (!has_tensors(*input)) continue;
     has_operands = true;
+    if (is_traced_number(*input)) {
+      has_python_float = has_python_float || known(input) != kNotFloating;
+      continue;
+    }
     const bool number = is_number(input);
     is_decided = is_decided && (number || known(input));
     Width& wanted = number ? of_numbers : width;
@@ -227,7 +290,9 @@ OriginalDtypes::Width OriginalDtypes::of_operands(const Node& node) {
   }
   if (!has_operands) return has_default_dtype(node) ? at::kFloat : kNotFloating;
   if (width && width != kNotFloating) return width;
-  return is_decided ? wider(width, of_numbers) : std::nullopt;
+  if (!is_decided) return std::nullopt;
+  if (of_numbers && of_numbers != kNotFloating) return of_numbers;
+  return has_python_float || makes_floats(node) ? at::kFloat : kNotFloating;
 }
 
 bool OriginalDtypes::is_number(const Value* value) {
