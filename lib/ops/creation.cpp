@@ -101,6 +101,16 @@ std::vector<ValueType> overwritten_type(const OpArguments& args) {
   return {self};
 }
 
+std::vector<ValueType> copied_type(const OpArguments& args) {
+  const TensorType self = args.tensor("self");
+  if (!is_number(args, "src")) {
+    const TensorType src = args.tensor("src");
+    const bool fits = src.rank() <= self.rank() && broadcast(args, self.dims, src.dims) == self.dims;
+    args.require(fits, fmt::format("{} written into {}", to_text(src), to_text(self)), "sizes that broadcast to those");
+  }
+  return overwritten_type(args);
+}
+
 void overwrite_with(OpContext& ctx, const char* name) {
   if (is_number(ctx, name)) return filled(ctx, number_value(ctx, name), ctx.output_type()).set_output();
   expand(argument(ctx, name), ctx.output_type().dims).set_output();
@@ -164,7 +174,7 @@ OpRules creation_rules() {
       {"aten::arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? "
        "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
        3, kCreationNote, counted_type, lower_counted, kCountedTraits},
-      {"aten::copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", 1, kOverwrittenNote, overwritten_type,
+      {"aten::copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", 1, kOverwrittenNote, copied_type,
        lower_copy, kUnprovedRows | Fact::kOverwrites},
       {"aten::fill.Scalar(Tensor self, Scalar value) -> Tensor", 1, kOverwrittenNote, overwritten_type, lower_fill,
        kUnprovedRows | Fact::kOverwrites | Fact::kFills},

@@ -424,6 +424,21 @@ class OriginalFails(ModelTest):
         self.save(Scaled())
         self.refuse("--input", "x=1,3,64,64", "--nhwc", needed=["the model itself can't run", "(1x2048 and 512x10)"])
 
+    def test_script_that_writes_too_many_axes(self):
+        class Written(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.conv = nn.Conv2d(3, 4, 3)
+
+            def forward(self, x):
+                y = self.conv(x)
+                both = y * 2
+                both[0] = y
+                return both
+
+        self.save(Written())
+        self.refuse("--input", "1,3,8,8", "--nhwc", needed=["the model itself can't run", "written into float32[4, 6, 6]"])
+
     def test_error_by_values(self):
         """A matrix of equal elements is singular, and its sizes are right."""
         class Solved(nn.Module):
