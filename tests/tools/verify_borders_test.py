@@ -150,6 +150,11 @@ class Borders(CliTest):
         self.assertEqual(3, verification["border_samples"])
         self.assertEqual([False], [finding["is_fault"] for finding in verification["borders"]])
 
+    def test_quotients_that_exist(self):
+        """The least number of all divided by -1 ends PyTorch's process."""
+        path = self.save(lambda i: (torch.floor_divide(i, -1), i.float() * 2), torch.ones(4, 4, dtype=torch.int32))
+        self.succeed(path, "--input", "4,4:int32", "--min-segment-macs", "0", "--verify", "-o", self.folder / "out.pt")
+
     def test_own_inputs_have_no_borders(self):
         path, samples = self.save(lambda t: t.flip(1), torch.tensor([[1, 2, 3]])), self.folder / "samples.pt"
         torch.save((torch.tensor([[1, 2, 3]]),), samples)

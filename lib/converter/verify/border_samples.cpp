@@ -71,14 +71,17 @@ bool is_large_integer(const at::Tensor& tensor) {
 // Returns the changed tensor; nothing for a tensor that the sample doesn't change.
 using Change = std::function<std::optional<at::Tensor>(const at::Tensor&)>;
 
+// PyTorch's process ends where the least number of all is divided by -1.
+constexpr int64_t kLeastInt32 = int64_t{std::numeric_limits<int32_t>::min()} + 1;
+
 std::optional<at::Tensor> near_float_border(const at::Tensor& tensor) {
   if (!is_large_integer(tensor)) return std::nullopt;
-  return around(tensor, 1LL << 24, std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max());
+  return around(tensor, 1LL << 24, kLeastInt32, std::numeric_limits<int32_t>::max());
 }
 
 std::optional<at::Tensor> near_int_border(const at::Tensor& tensor) {
   if (!is_large_integer(tensor)) return std::nullopt;
-  return around(tensor, 1LL << 31, std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max());
+  return around(tensor, 1LL << 31, kLeastInt32, std::numeric_limits<int32_t>::max());
 }
 
 std::optional<at::Tensor> beyond_int(const at::Tensor& tensor) {
