@@ -318,8 +318,10 @@ class Kinds(BoundTest):
 
     def test_wrong_sizes_for_verify(self):
         self.save(AllKinds)
-        for spec in ("x=abc", "x=1x3", "1x3"):
-            self.fail_with(2, "verify", self.model, self.fixture("mlp.pt"), "--input", spec, needed=["is neither"])
+        self.fail_with(2, "verify", self.model, self.fixture("mlp.pt"), "--input", "1x3", needed=["is neither"])
+        out = self.convert("mlp.pt", "--input", "1,12")
+        for spec in ("input=abc", "input=1x3"):
+            self.fail_with(2, "verify", self.fixture("mlp.pt"), out, "--input", spec, needed=["is neither"])
 
 
 class PackedLayers(nn.Module):

@@ -71,6 +71,7 @@ class CliTest(unittest.TestCase):
     maxDiff = None
 
     def setUp(self):
+        super().setUp()
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="nnapi-convert-test-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
 

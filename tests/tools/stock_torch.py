@@ -51,6 +51,10 @@ def images(*shape: int, seed: int = 0) -> torch.Tensor:
 
 
 class StockTorchTest(unittest.TestCase):
+    def setUp(self):
+        super().setUp()
+        torch.manual_seed(0)  # weights are the same in each run
+
     def assert_close(self, expected, found, tolerance: float = FLOAT_TOLERANCE):
         """Same structure, and values within a share of the range of each expected tensor, which must not be flat."""
         self.assertEqual(structure(expected), structure(found))

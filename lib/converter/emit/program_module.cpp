@@ -32,10 +32,17 @@ struct StateTensor {
 };
 
 void append_tensors(const c10::IValue& value, const std::string& attribute, std::vector<StateTensor>& tensors) {
-  c10::IValue::HashAliasedIValues parts;
-  value.getSubValues(parts);
-  for (const c10::IValue& part : parts) {
-    if (part.isTensor() && part.toTensor().defined()) tensors.push_back({part.toTensor(), attribute});
+  const auto append_all = [&](const auto& parts) {
+    for (const c10::IValue& part : parts) append_tensors(part, attribute, tensors);
+  };
+  if (value.isTensor()) {
+    if (value.toTensor().defined()) tensors.push_back({value.toTensor(), attribute});
+  } else if (value.isTuple()) {
+    append_all(value.toTupleRef().elements());
+  } else if (value.isList()) {
+    append_all(value.toListRef());
+  } else if (value.isGenericDict()) {
+    for (const auto& entry : value.toGenericDict()) append_tensors(entry.value(), attribute, tensors);
   }
 }
 
