@@ -55,8 +55,8 @@ std::vector<ValueType> reduced_extreme_type(const OpArguments& args) {
 std::vector<ValueType> truth_type(const OpArguments& args) {
   const TensorType self = args.tensor("self");
   promoted_dtype(args, {"self"});
-  args.require(self.dtype != at::kByte, "a tensor " + to_text(self) + ", of which PyTorch gives uint8", "bool, or numbers",
-               "use x.bool()");
+  args.require(self.dtype != at::kByte, "a tensor " + to_text(self) + ", of which PyTorch gives uint8",
+               "bool, or numbers", "use x.bool()");
   return {reduced(args, self, at::kBool)};
 }
 
