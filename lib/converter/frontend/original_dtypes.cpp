@@ -109,8 +109,9 @@ bool makes_floats(const Node& node) {
   static const std::unordered_set<std::string> names = {
       "acos",  "asin", "atan",       "atan2", "cos",     "cosh", "erf",  "exp",  "exp2", "expm1", "log",        "log10",
       "log1p", "log2", "reciprocal", "rsqrt", "sigmoid", "sin",  "sinh", "sqrt", "tan",  "tanh",  "true_divide"};
+  static const std::unordered_set<std::string> divisions = {"div", "divide"};
   const auto inputs = node.inputs();
-  const bool is_true_division = is_one_of(node, {"div", "divide"}) && inputs.size() == 2;
+  const bool is_true_division = is_one_of(node, divisions) && inputs.size() == 2;
   return is_true_division || is_one_of(node, names) ||
          std::any_of(inputs.begin(), inputs.end(),
                      [](const Value* input) { return input->type()->kind() == c10::TypeKind::FloatType; });

@@ -102,7 +102,11 @@ LoadedModel load_model(const std::string& path, Diagnostics& diagnostics) {
   silence_warnings();
   declare_custom_operators();
   declare_newer_operators();
-  if (is_exported) return load_exported_model(path, diagnostics);
+  if (is_exported) {
+    LoadedModel exported = load_exported_model(path, diagnostics);
+    keep_neutral_arithmetic(exported.module);
+    return exported;
+  }
   LoadedModel loaded{path, {}, {}};
   try {
     ModelArchive archive(path);
