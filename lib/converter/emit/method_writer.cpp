@@ -13,8 +13,8 @@
 #include "lib/converter/emit/integer_boundary.h"
 #include "lib/converter/emit/program_forms.h"
 #include "lib/converter/emit/program_lifetimes.h"
+#include "lib/converter/emit/program_limits.h"
 #include "lib/ops/op_arguments.h"
-#include "lib/program/operators.h"
 
 namespace nnapi_convert {
 namespace {
@@ -32,30 +32,6 @@ struct Place {
   uint32_t number = 0;  // of the operand, or of the segment that is called
   std::optional<torch::jit::Module> module = {};
 };
-
-// An argument of which the program's operator takes this value only.
-struct LimitedArgument {
-  enum class Value { kNone, kFalse, kTrue, kNoMean };
-  const char *op, *argument;
-  Value value;
-};
-
-constexpr LimitedArgument kLimitedArguments[] = {
-    {"aten::batch_norm", "training", LimitedArgument::Value::kFalse},
-    {"aten::dropout", "train", LimitedArgument::Value::kFalse},
-    {"aten::scatter_reduce", "include_self", LimitedArgument::Value::kTrue},
-    {"aten::scatter_reduce", "reduce", LimitedArgument::Value::kNoMean},
-    {"aten::searchsorted", "sorter", LimitedArgument::Value::kNone},
-    {"aten::unique_consecutive", "dim", LimitedArgument::Value::kNone},
-};
-
-// Flags and names that aren't known are found when the program runs.
-bool may_take(const LimitedArgument& limit, const Value& argument) {
-  const auto value = torch::jit::toIValue(&argument);
-  if (limit.value == LimitedArgument::Value::kNone) return value && value->isNone();
-  if (limit.value == LimitedArgument::Value::kNoMean) return !value || *value != c10::IValue("mean");
-  return !value || !value->isBool() || value->toBool() == (limit.value == LimitedArgument::Value::kTrue);
-}
 
 class MethodWriter {
  public:
@@ -436,42 +412,12 @@ class MethodWriter {
   void write_operator(const Node& node) {
     const c10::FunctionSchema* schema = node.maybeSchema();
     const std::string name = schema == nullptr ? node.kind().toQualString() : c10::toString(schema->operator_name());
-    const bool is_known = nnapi_shim::program::find_operator(name.data(), name.size()).table != nullptr;
-    if (!is_known || !node.blocks().empty())
-      throw std::invalid_argument(name + " is not among the operators that the shim's programs have");
-    check_dtypes(node, schema);
-    check_limits(node, schema);
+    check_programs_have(node, name);
     begin(Opcode::kOperator, node);
     code_.insert(code_.end(), {writer_.op(name), static_cast<uint32_t>(node.inputs().size()),
                                static_cast<uint32_t>(node.outputs().size())});
     push_operands(node);
     push_results(node);
-  }
-
-  // Throws std::invalid_argument for a dtype that programs lack: one that the operator is asked for, or one that the
-  // module needs of an argument.
-  static void check_dtypes(const Node& node, const c10::FunctionSchema* schema) {
-    const auto asked = schema == nullptr ? c10::nullopt : schema->argumentIndexWithName("dtype");
-    const auto inputs = node.inputs();
-    const bool compares_dtypes = std::any_of(
-        inputs.begin(), inputs.end(), [](const Value* input) { return input->node()->kind() == c10::prim::dtype; });
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      const auto constant = compares_dtypes || asked == i ? torch::jit::toIValue(inputs[i]) : c10::nullopt;
-      if (!constant || !constant->isInt()) continue;
-      const auto dtype = static_cast<at::ScalarType>(constant->toInt());
-      if (!has_program_dtype(dtype)) throw std::invalid_argument(fmt::format("a tensor of {}", dtype_name(dtype)));
-    }
-  }
-
-  // Throws std::invalid_argument for an argument that the program's operator doesn't take.
-  static void check_limits(const Node& node, const c10::FunctionSchema* schema) {
-    for (const LimitedArgument& limit : kLimitedArguments) {
-      if (schema == nullptr || schema->name() != limit.op) continue;
-      const auto index = schema->argumentIndexWithName(limit.argument);
-      if (!index) continue;
-      if (may_take(limit, *node.input(static_cast<size_t>(*index)))) continue;
-      throw std::invalid_argument(fmt::format("{} with {}, which the shim's programs lack", limit.op, limit.argument));
-    }
   }
 
   ProgramWriter& writer_;
