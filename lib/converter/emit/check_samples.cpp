@@ -185,13 +185,14 @@ class PartSamples {
     }
   }
 
-  // Finds the chosen outputs that other devices may choose otherwise: those that noise in the inputs changes, and, as
-  // equal candidates stay equal with noise, those that the host's NNAPI chooses otherwise.
+  // Finds the chosen outputs that other devices may choose otherwise: all of quantised candidates; those that noise in
+  // the inputs changes; and, as equal candidates stay equal with noise, those that the host's NNAPI chooses otherwise.
   std::vector<Candidates> candidates(const CheckInputs& inputs, const std::vector<at::Tensor>& outputs,
                                      const RunPhysical& run) {
     std::vector<Candidates> found(outputs.size(), Candidates::kNone);
+    const bool is_quantised = quantised_operations(part_.model) > 0;
     for (size_t i = 0; i < outputs.size(); ++i) {
-      if (is_chosen(part_.model, i)) found[i] = Candidates::kApart;
+      if (is_chosen(part_.model, i)) found[i] = is_quantised ? Candidates::kNear : Candidates::kApart;
     }
     if (std::find(found.begin(), found.end(), Candidates::kApart) == found.end()) return found;
     const auto compare = [&](const std::vector<at::Tensor>& others) {

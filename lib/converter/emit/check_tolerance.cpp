@@ -91,7 +91,7 @@ CheckTolerance check_tolerance(const NnapiPart& part, size_t number, bool relaxe
   }
   if (candidates != Candidates::kNone) {
     const double most = kMostOfOtherChoice * range;
-    return {most, candidates == Candidates::kNear || quantised > 0 ? most : kOfChoices * range};
+    return {most, candidates == Candidates::kNear ? most : kOfChoices * range};
   }
   if (quantised > 0) {
     const InterfaceOutput* output = output_of(part, number);
