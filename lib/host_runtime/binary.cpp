@@ -66,7 +66,10 @@ void div(OpContext& context) {
   }
   // NNAPI does not specify the result of a division by 0: here it is the dividend.
   const at::Tensor divisor = context.stored("input2");
-  context.put(at::div(context.stored("input1"), divisor.masked_fill(divisor.eq(0), 1), "floor"));
+  // In 64 bits: the least int32 number divided by -1 has no int32 quotient, and ends the process.
+  const at::Tensor quotients =
+      at::div(context.stored("input1").to(at::kLong), divisor.masked_fill(divisor.eq(0), 1).to(at::kLong), "floor");
+  context.put(quotients.to(at::kInt));
 }
 
 // As in Android's reference, the first operand is the result where the second one is NaN.

@@ -55,6 +55,15 @@ TEST_CASE("a mean of codes drops its fraction", "[execution]") {
   CHECK(mean(kSigned, signed_bytes({-3, -3, -2, -3})) == signed_bytes({-2}));
 }
 
+TEST_CASE("integers are divided rounding down, the least by -1 and any by 0, too", "[execution]") {
+  constexpr int32_t kLeast = std::numeric_limits<int32_t>::min();
+  const OperandSpec five = tensor(OperandCode::TENSOR_INT32, {5});
+  const std::vector<int32_t> dividends = {7, -7, kLeast, kLeast, 5}, divisors = {2, 2, -1, 1, 0};
+  const std::vector<int32_t> quotients = {3, -4, kLeast, kLeast, 5};
+  CHECK(result_of(OperationCode::DIV, {five, five}, {bytes_of(dividends), bytes_of(divisors)}, {int32(0)}, five, 20) ==
+        bytes_of(quotients));
+}
+
 TEST_CASE("QUANTIZE divides in single precision", "[execution]") {
   const auto quantize = [](OperandCode type, float number, float scale) {
     return result_of(OperationCode::QUANTIZE, {tensor(kFloat, {1})}, {bytes_of(std::vector<float>{number})}, {},
