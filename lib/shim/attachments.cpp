@@ -2,6 +2,7 @@
 #include "lib/shim/attachments.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "lib/format/nnapi_codes.h"
@@ -43,6 +44,11 @@ float element(const nnapi_shim_tensor& tensor, const void* data, size_t index) {
   return static_cast<float>(number - tensor.zero_point) * tensor.scale;
 }
 
+// Whether `b` comes before `a` among the best. What is not a number comes last.
+bool is_better(float b, float a) {
+  return b > a || (std::isnan(a) && !std::isnan(b));
+}
+
 }  // namespace
 
 int Attachments::read(const AttachedRecords& records, nnapi_shim_error* error) {
@@ -66,7 +72,7 @@ size_t find_best(const nnapi_shim_tensor& tensor, const void* data, nnapi_shim_s
   for (size_t i = 0; i < elements; ++i) {
     const float score = element(tensor, data, i);
     size_t place = found;
-    while (place > 0 && best[place - 1].score < score) --place;
+    while (place > 0 && is_better(score, best[place - 1].score)) --place;
     if (place == count) continue;
     found = std::min(found + 1, count);
     for (size_t moved = found - 1; moved > place; --moved) best[moved] = best[moved - 1];

@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "lib/format/nnapi_codes.h"
@@ -61,6 +62,17 @@ TEST_CASE("the largest elements, with the first of equal ones first") {
   CHECK(best[2].index == 4);
   CHECK(find_best(tensor, values, best, 8) == 5);
   CHECK(find_best(tensor, values, best, 0) == 0);
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float holes[] = {nan, 1, nan, 7, 3};
+  tensor.bytes = sizeof holes;
+  REQUIRE(find_best(tensor, holes, best, 4) == 4);
+  CHECK(best[0].index == 3);
+  CHECK(best[1].index == 4);
+  CHECK(best[2].index == 1);
+  CHECK(std::isnan(best[3].score));
+  REQUIRE(find_best(tensor, holes, best, 2) == 2);
+  CHECK(best[0].index == 3);
+  CHECK(best[1].index == 4);
   const uint8_t bytes[] = {0x80, 0x7f, 0};
   tensor.type = static_cast<int32_t>(OperandCode::TENSOR_QUANT8_ASYMM_SIGNED);
   tensor.bytes = sizeof bytes;
