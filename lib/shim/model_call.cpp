@@ -82,6 +82,9 @@ int nnapi_shim_model::call_model(Context& context, const nnapi_shim_named_tensor
   }
   if (status == NNAPI_SHIM_OK) {
     status = nnapi_shim::call_segment(*this, context, inputs, outputs->values, true, error);
+    if (status == NNAPI_SHIM_BAD_ARGUMENT) {
+      nnapi_shim::blame_argument(*this, inputs, true, {arguments, count}, error);
+    }
   }
   if (status == NNAPI_SHIM_OK && result != nullptr) {
     status = result->keep(outputs->count == 1 ? outputs->values[0] : made, nullptr, error);

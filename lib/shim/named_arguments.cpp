@@ -54,6 +54,7 @@ class ArgumentMaker {
         return fail(error_, NNAPI_SHIM_BAD_ARGUMENT, "argument %u: \"%.150s\" is no path, such as x, x[0] or x.name", i,
                     tensors_[i].path);
       }
+      if (!names_argument(method, tensors_[i].path)) return fail_unknown(method, tensors_[i].path);
       numbers_[i] = i;
       used_[i] = 0;
     }
@@ -129,12 +130,23 @@ class ArgumentMaker {
     return status;
   }
 
-  // No name begins with a digit.
+  // Whether the first step of a path is this argument. No name begins with a digit.
+  static bool is_of(const PathStep& step, const program::Argument& argument, uint32_t number) {
+    uint32_t index = 0;
+    return step.is(argument.name) || (step.to_index(&index) && index == number);
+  }
+
+  static bool names_argument(const program::Method& method, const char* path) {
+    PathStep step{};
+    if (!step_of(path, 0, &step)) return false;
+    for (size_t i = 0; i < method.arguments.size(); ++i) {
+      if (is_of(step, method.arguments[i], static_cast<uint32_t>(i))) return true;
+    }
+    return false;
+  }
+
   int make_argument(const program::Argument& argument, uint32_t number, const Group& all, Value* value) {
-    const auto fits = [&](const PathStep& step) {
-      uint32_t index = 0;
-      return step.is(argument.name) || (step.to_index(&index) && index == number);
-    };
+    const auto fits = [&](const PathStep& step) { return is_of(step, argument, number); };
     if (argument.has_default) {
       bool is_given = false;
       for (uint32_t i = 0; i < all.count && !is_given; ++i) {

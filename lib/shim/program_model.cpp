@@ -27,27 +27,39 @@ constexpr uint32_t kMostFailures = 3;
 // three failures in a row NNAPI is not asked again.
 class Runner final : public program::SegmentRunner {
  public:
-  Runner(const program::Program& program, const Segments& segments, std::atomic<uint32_t>* failures)
-      : program_(program), segments_(segments), failures_(failures) {}
+  Runner(const program::Program& program, const Segments& segments, std::atomic<uint32_t>* failures,
+         const NamedTensors& named)
+      : program_(program), segments_(segments), failures_(failures), named_(named) {}
 
   bool run_segment(uint32_t segment, Context& context, const Value* const* inputs, Value* outputs) override {
     return run(segment, context, inputs, outputs, [&](Value* made, nnapi_shim_error* error) {
-      return call_segment(*segments_[segment], context, inputs, made, false, error);
+      const int result = call_segment(*segments_[segment], context, inputs, made, false, error);
+      if (result == NNAPI_SHIM_BAD_ARGUMENT) blame(segment, inputs, false, *error);
+      return result;
     });
   }
 
   bool run_raw_segment(uint32_t segment, Context& context, const Value* const* arguments_and_inputs, uint32_t arguments,
                        uint32_t inputs, Value* outputs) override {
     return run(segment, context, arguments_and_inputs, outputs, [&](Value* made, nnapi_shim_error* error) {
-      return call_raw_segment(*segments_[segment], context, arguments_and_inputs, arguments_and_inputs + arguments,
-                              inputs, made, error);
+      const int result = call_raw_segment(*segments_[segment], context, arguments_and_inputs,
+                                          arguments_and_inputs + arguments, inputs, made, error);
+      if (result == NNAPI_SHIM_BAD_ARGUMENT) blame(segment, arguments_and_inputs, true, *error);
+      return result;
     });
   }
 
   int status = NNAPI_SHIM_OK;
   int nnapi_code = 0;
+  // A wrong argument of the call; its status is NNAPI_SHIM_OK if there was none. The caller knows it by its path, and
+  // not by the place in the program where NNAPI would have read it.
+  nnapi_shim_error wrong_argument{};
 
  private:
+  void blame(uint32_t segment, const Value* const* inputs, bool takes_codes, nnapi_shim_error& error) {
+    if (blame_argument(*segments_[segment], inputs, takes_codes, named_, &error)) wrong_argument = error;
+  }
+
   template <typename Call>
   bool run(uint32_t segment, Context& context, const Value* const* arguments, Value* outputs, const Call& call) {
     const bool has_cpu_form = program_.segments()[segment].fallback_plus_1 > 0;
@@ -93,6 +105,7 @@ class Runner final : public program::SegmentRunner {
   const program::Program& program_;
   const Segments& segments_;
   std::atomic<uint32_t>* const failures_;
+  const NamedTensors named_;
 };
 
 }  // namespace
@@ -222,9 +235,11 @@ int ProgramModel::call_in(Context& context, const Value& state, const program::M
   if (!values.is_there()) return fail(error, NNAPI_SHIM_FAILED, "memory is short for the arguments");
   int status = make_arguments(method, context, arguments, count, values.data(), error);
   if (status != NNAPI_SHIM_OK) return status;
-  Runner runner(*program_, segments_, failures_.get());
+  Runner runner(*program_, segments_, failures_.get(), {arguments, count});
   Value made;
   if (!program::run_method(*program_, method, context, state, runner, values.data(), &made)) {
+    const nnapi_shim_error& wrong = runner.wrong_argument;
+    if (wrong.status != NNAPI_SHIM_OK) return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "%s", wrong.message);
     const auto code = static_cast<nnapi_shim_status>(runner.status != 0 ? runner.status : NNAPI_SHIM_FAILED);
     return fail_with(error, code, runner.nnapi_code, "%s", context.failure);
   }

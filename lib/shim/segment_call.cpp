@@ -2,6 +2,8 @@
 #include "lib/shim/segment_call.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstring>
 #include <memory>
 #include <new>
 
@@ -226,6 +228,37 @@ class Call {
   std::shared_ptr<const CallTensors> tensors_;
 };
 
+// The path of the caller's tensor whose memory this is; null if it is none of them.
+const char* path_of(const Tensor& tensor, const NamedTensors& named) {
+  for (uint32_t i = 0; i < named.count; ++i) {
+    const nnapi_shim_named_tensor& each = named.tensors[i];
+    if (each.data != tensor.bytes() || each.rank != tensor.rank || tensor.numel() == 0) continue;
+    if (std::equal(tensor.sizes, tensor.sizes + tensor.rank, each.sizes)) return each.path;
+  }
+  return nullptr;
+}
+
+// Sizes as text, "?" for a flexible one, which is 0.
+struct SizesText {
+  SizesText(const int64_t* sizes, size_t rank) : text("[") {
+    for (size_t i = 0; i < rank; ++i) {
+      char size[24] = "?";
+      if (sizes[i] > 0) std::snprintf(size, sizeof size, "%lld", static_cast<long long>(sizes[i]));
+      const size_t length = std::strlen(text);
+      std::snprintf(text + length, sizeof text - length, "%s%s", i > 0 ? ", " : "", size);
+    }
+    const size_t length = std::strlen(text);
+    std::snprintf(text + length, sizeof text - length, "]");
+  }
+  char text[180];
+};
+
+bool has_sizes(const Tensor& tensor, const std::vector<int64_t>& needed) {
+  bool is_same = tensor.rank == needed.size();
+  for (uint32_t i = 0; i < tensor.rank && is_same; ++i) is_same = needed[i] == 0 || needed[i] == tensor.sizes[i];
+  return is_same;
+}
+
 int check_raw_inputs(const OpenModel& model, const Value* const* inputs, uint32_t count, nnapi_shim_error* error) {
   if (count != model.input_arguments().size()) {
     return fail(error, NNAPI_SHIM_BAD_MODEL, "%u inputs of NNAPI's model found, %zu needed", count,
@@ -255,6 +288,36 @@ int call_raw_segment(OpenModel& model, program::Context& context, const Value* c
   Call call(model, context, arguments, inputs, true);
   const int status = call.check(error);
   return status == NNAPI_SHIM_OK && outputs != nullptr ? call.run(outputs, error) : status;
+}
+
+bool blame_argument(OpenModel& model, const Value* const* inputs, bool takes_codes, const NamedTensors& named,
+                    nnapi_shim_error* error) {
+  const uint32_t count = model.argument_count();
+  std::vector<nnapi_shim_shape> shapes;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!inputs[i]->is_tensor()) return false;
+    const Tensor& tensor = inputs[i]->tensor();
+    const std::vector<int64_t> needed = model.argument_sizes(i);
+    shapes.push_back({tensor.rank, tensor.sizes});
+    const char* const path = path_of(tensor, named);
+    if (path == nullptr || needed.empty() || has_sizes(tensor, needed)) continue;
+    fail(error, NNAPI_SHIM_BAD_ARGUMENT,
+         "argument %.60s: sizes %s found, %s needed; resize it, or convert the model with flexible sizes", path,
+         SizesText(tensor.sizes, tensor.rank).text, SizesText(needed.data(), needed.size()).text);
+    return true;
+  }
+  std::shared_ptr<const CallTensors> tensors;
+  if (model.describe(shapes, &tensors, nullptr) != NNAPI_SHIM_OK) return false;
+  for (const nnapi_shim_tensor& needed : tensors->inputs) {
+    const Tensor& tensor = inputs[needed.argument]->tensor();
+    const char* const path = path_of(tensor, named);
+    ScalarType dtype{};
+    if (path == nullptr || !to_dtype(needed, takes_codes, &dtype) || dtype == tensor.dtype) continue;
+    fail(error, NNAPI_SHIM_BAD_ARGUMENT, "argument %.200s: dtype %s found, %s needed", path,
+         program::dtype_name(tensor.dtype), program::dtype_name(dtype));
+    return true;
+  }
+  return false;
 }
 
 }  // namespace nnapi_shim

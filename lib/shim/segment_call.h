@@ -19,4 +19,14 @@ int call_raw_segment(OpenModel& model, program::Context& context, const program:
                      const program::Value* const* inputs, uint32_t input_count, program::Value* outputs,
                      nnapi_shim_error* error);
 
+// What the caller of a call by name gave.
+struct NamedTensors {
+  const nnapi_shim_named_tensor* tensors;
+  uint32_t count;
+};
+// After NNAPI_SHIM_BAD_ARGUMENT: if one of the inputs that don't fit is the caller's own tensor, says so in `error` by
+// the caller's path, and returns true. Else returns false, and leaves `error` as it is.
+bool blame_argument(OpenModel& model, const program::Value* const* inputs, bool takes_codes, const NamedTensors& named,
+                    nnapi_shim_error* error);
+
 }  // namespace nnapi_shim

@@ -99,7 +99,8 @@ TEST_CASE("a file that NNAPI runs whole has a program for names, and runs as wit
       CHECK(file.paths() == std::vector<std::string>{"sum"});
       CHECK(file.bytes("sum") == plus(bytes, 1));
     }
-    CHECK_THAT(file.refusal({Given("1", ScalarType::kFloat32, {2, 64}, bytes)}), Contains("argument x is missing"));
+    CHECK_THAT(file.refusal({Given("1", ScalarType::kFloat32, {2, 64}, bytes)}),
+               Contains("argument 1 is unknown: the method forward has x"));
     const Given given("x", ScalarType::kFloat32, {2, 64}, bytes), again("0", ScalarType::kFloat32, {2, 64}, bytes);
     CHECK_THAT(file.refusal({given, again}), Contains("given twice"));
     // NNAPI's tensors.
