@@ -2,6 +2,7 @@
 // The native half of org.nnapiconvert.NnapiResult, and of the calls that give one.
 #include <jni.h>
 
+#include <cstdio>
 #include <memory>
 #include <vector>
 
@@ -78,6 +79,12 @@ JNIEXPORT jlong JNICALL Java_org_nnapiconvert_NnapiModel_call(JNIEnv* env, jclas
   nnapi_shim_error error = {};
   if (arguments.has_failed() || env->ExceptionCheck() != JNI_FALSE) return 0;
   nnapi_shim_result* result = nnapi_shim_result_new();
+  if (result == nullptr) {
+    error.status = NNAPI_SHIM_FAILED;
+    std::snprintf(error.message, sizeof error.message, "memory is short for the result");
+    nnapi_shim::check(env, error.status, error);
+    return 0;
+  }
   auto* model = reinterpret_cast<nnapi_shim_model*>(static_cast<intptr_t>(handle));
   const int status = nnapi_shim_call(model, name.get(), arguments.data(), arguments.count(), result, &error);
   if (nnapi_shim::check(env, status, error)) return static_cast<jlong>(reinterpret_cast<intptr_t>(result));

@@ -2,6 +2,7 @@
 """org.nnapiconvert, the shim's classes for Java and Kotlin, on this machine's JVM and the host's NNAPI."""
 
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -30,6 +31,11 @@ class Several(nn.Module):
 
     def forward(self, x, y):
         return self.layer(x) + y, torch.relu(x - y)
+
+
+class Twice(nn.Module):
+    def forward(self, x):
+        return torch.relu(x) + x
 
 
 class Parts(nn.Module):
@@ -113,6 +119,8 @@ class JavaClasses(CliTest):
         self.make_parts()
         self.make_pictures()
         self.make_detector()
+        torch.jit.trace(Twice(), torch.zeros(1, 3, 8, 8)).save(str(self.folder / "twice_original.pt"))
+        self.converted(self.folder / "twice_original.pt", "twice.pt", "--input", "1,3,512,512", "--nchw")
         archive = (self.folder / "fixed.pt").read_bytes()
         (self.folder / "app.zip").write_bytes(bytes(4096) + archive)
         return 4096
@@ -185,9 +193,24 @@ class JavaClasses(CliTest):
         done = self.run_java("java", "-Xcheck:jni", f"-Dfolder={self.folder}", f"-Doffset={offset}",
                              f"-Djava.library.path={LIBRARIES}", "-cp", os.pathsep.join([str(classes), path]),
                              "org.junit.runner.JUnitCore", "org.nnapiconvert.NnapiModelTest",
-                             "org.nnapiconvert.NnapiPictureTest", "org.nnapiconvert.NnapiTrialTest", "org.nnapiconvert.sample.SampleTest")
-        self.assertRegex(done.stdout, r"OK \([34][0-9] tests\)")
+                             "org.nnapiconvert.NnapiMemoryTest", "org.nnapiconvert.NnapiPictureTest",
+                             "org.nnapiconvert.NnapiTrialTest", "org.nnapiconvert.sample.SampleTest")
+        self.assertRegex(done.stdout, r"OK \([45][0-9] tests\)")
         self.assertNotIn("WARNING", done.stdout)
+
+    def test_the_docs_lines_compile(self):
+        """Each block of Java in the docs, as pasted; those in Kotlin have tests/integrations/kotlin_test.py."""
+        blocks = [block for page in sorted((ROOT / "docs").glob("*.md"))
+                  for block in re.findall(r"```java\n(.*?)```", page.read_text(), re.DOTALL)]
+        self.assertTrue(any("NnapiTrial.run(" in block for block in blocks))
+        android = [*(ROOT / "tests/java/android").rglob("*.java"), *(ROOT / "lib/shim_java/android").rglob("*.java")]
+        annotations = (ROOT / "lib/shim_java/annotations").rglob("*.java")
+        for number, block in enumerate(blocks):
+            source = self.folder / f"block{number}" / f"{re.search('class ([A-Za-z]+)', block)[1]}.java"
+            source.parent.mkdir()
+            source.write_text(block)
+            self.run_java("javac", "-Xlint:all", "-Werror", "-cp", os.pathsep.join([str(JAR), *JUNIT]), "-d",
+                          self.folder / f"classes{number}", *android, *annotations, source)
 
     def run_java(self, *command) -> subprocess.CompletedProcess:
         done = subprocess.run(list(map(str, command)), env=environment({"LD_LIBRARY_PATH": str(HOST)}),

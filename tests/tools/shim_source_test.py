@@ -47,9 +47,9 @@ class EmitShim(CliTest):
         done = self.succeed("shim", "--emit", folder)
         self.assertEqual(("", ""), (done.stdout, done.stderr))
         files = tree(folder)
-        for name in ("CMakeLists.txt", "build.gradle", "src/main/AndroidManifest.xml", "README.md", "LICENSE",
+        for name in ("CMakeLists.txt", "build.gradle.kts", "src/main/AndroidManifest.xml", "README.md", "LICENSE",
                      "src/main/java/org/nnapiconvert/NnapiModel.java", "src/main/java/org/nnapiconvert/NnapiAssets.java",
-                     "consumer-rules.pro", "sample/settings.gradle", "sample/build.gradle",
+                     "consumer-rules.pro", "sample/settings.gradle.kts", "sample/build.gradle.kts",
                      "sample/src/main/AndroidManifest.xml",
                      "sample/src/main/java/org/nnapiconvert/sample/MainActivity.java"):
             self.assertIn(name, files)
@@ -75,11 +75,15 @@ class EmitShim(CliTest):
                           f"{android}process": ":nnapi_trial"}, service.attrib)
         self.assertIn("src/main/java/org/nnapiconvert/NnapiTrialService.java", tree(folder))
         ElementTree.parse(folder / "sample/src/main/AndroidManifest.xml")
-        gradle = (folder / "build.gradle").read_text()
-        self.assertGreaterEqual(int(re.search(r"ndkVersion '(\d+)\.", gradle)[1]), 28)
-        versions = re.findall(r"com\.android\.\w+' version '(\d+)\.(\d+)\.(\d+)'",
-                              (folder / "sample/settings.gradle").read_text())
-        self.assertEqual([], [each for each in versions if tuple(map(int, each)) < (8, 5, 1)])
+        module = (folder / "build.gradle.kts").read_text()
+        self.assertGreaterEqual(int(re.search(r'ndkVersion = "(\d+)\.', module)[1]), 28)
+        sample = (folder / "sample/build.gradle.kts").read_text()
+        levels = re.findall(r"(?:compileSdk|targetSdk) = (\d+)", module + sample)
+        self.assertEqual(3, len(levels))
+        self.assertEqual([], [level for level in levels if int(level) < 36], "Google Play's level for new apps")
+        versions = re.findall(r'com\.android\.\w+"\) version "(\d+)\.(\d+)\.(\d+)"',
+                              (folder / "sample/settings.gradle.kts").read_text())
+        self.assertEqual([], [each for each in versions if tuple(map(int, each)) < (8, 9, 1)])
         self.assertEqual(2, len(versions))
 
     def test_an_empty_folder_stays_the_same_one(self):

@@ -1,16 +1,16 @@
-plugins { id 'com.android.application' }
+plugins { id("com.android.application") }
 
 android {
-    namespace 'org.nnapiconvert.sample'
-    compileSdk 34
+    namespace = "org.nnapiconvert.sample"
+    compileSdk = 36
 
     defaultConfig {
-        applicationId 'org.nnapiconvert.sample'
-        minSdk 27
-        targetSdk 34
-        versionCode 1
-        versionName '1'
+        applicationId = "org.nnapiconvert.sample"
+        minSdk = 27
+        targetSdk = 36
+        versionCode = 1
+        versionName = "1"
     }
 }
 
-dependencies { implementation project(':nnapi_shim') }
+dependencies { implementation(project(":nnapi_shim")) }

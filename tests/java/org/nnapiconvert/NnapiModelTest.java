@@ -28,6 +28,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.Test;
+import org.junit.function.ThrowingRunnable;
 
 /**
  * On the host's NNAPI. The property "folder" names a folder with archives, and NAME.inN, NAME.outN: raw tensors in NNAPI's
@@ -50,6 +51,10 @@ public final class NnapiModelTest {
     } catch (IOException error) {
       throw new IllegalStateException(error);
     }
+  }
+
+  private static ByteBuffer direct(int bytes) {
+    return ByteBuffer.allocateDirect(bytes).order(ByteOrder.nativeOrder());
   }
 
   private static float[] floats(String name) {
@@ -308,8 +313,8 @@ public final class NnapiModelTest {
     error = failure(() -> NnapiModel.open(file("fixed.pt"), new NnapiOptions().driverRules("{}")));
     assertEquals(NnapiException.Status.BAD_ARGUMENT, error.status());
     try (NnapiModel model = NnapiModel.open(file("fixed.pt"))) {
-      ByteBuffer[] outputs = {ByteBuffer.allocateDirect((int) model.output(0).bytes)};
-      ByteBuffer[] small = {ByteBuffer.allocateDirect(4)};
+      ByteBuffer[] outputs = {direct((int) model.output(0).bytes)};
+      ByteBuffer[] small = {direct(4)};
       assertEquals(NnapiException.Status.BAD_ARGUMENT, failure(() -> model.run(small, outputs)).status());
       assertEquals(NnapiException.Status.BAD_ARGUMENT, failure(() -> model.run(outputs, outputs, PICTURE)).status());
       ByteBuffer[] heap = {ByteBuffer.allocate(4)};
@@ -320,11 +325,73 @@ public final class NnapiModelTest {
       assertThrows(NullPointerException.class, () -> model.run(new float[1][]));
       assertThrows(NullPointerException.class, () -> model.warmUp(new long[1][]));
       assertEquals(NnapiException.Status.BAD_ARGUMENT, failure(() -> model.input(1)).status());
-      assertEquals(NnapiException.Status.BAD_ARGUMENT, failure(() -> model.input(-1)).status());
+      assertEquals("input -1 was asked for, the model has 1", failure(() -> model.input(-1)).getMessage());
+      assertEquals("output -2 was asked for, the model has 1", failure(() -> model.output(-2)).getMessage());
+      assertEquals("argument -3 was asked for, the model has 1", failure(() -> model.argumentSizes(-3)).getMessage());
       assertEquals(NnapiException.Status.BAD_ARGUMENT, failure(() -> model.argumentSizes(1)).status());
       assertEquals(NnapiException.Status.BAD_ARGUMENT, failure(() -> model.run(new float[5])).status());
       assertEquals(NnapiException.Status.BAD_ARGUMENT, failure(() -> model.run(new float[0][])).status());
     }
+  }
+
+  /** What Java gives without order(): its floats would be read with their bytes turned around. */
+  @Test
+  public void otherByteOrdersAreRefused() {
+    ByteBuffer turned = ByteBuffer.allocateDirect(2 * 3 * 16 * 16 * 4);
+    try (NnapiModel model = NnapiModel.open(file("fixed.pt"))) {
+      ByteBuffer output = direct((int) model.output(0).bytes);
+      assertTurned("input 0 ", () -> model.run(new ByteBuffer[] {turned}, new ByteBuffer[] {output}));
+      ByteBuffer[] input = {direct("fixed.in0")};
+      ByteBuffer turnedOutput = ByteBuffer.allocateDirect((int) model.output(0).bytes);
+      assertTurned("output 0 ", () -> model.run(input, new ByteBuffer[] {turnedOutput}));
+      model.run(input, new ByteBuffer[] {output});
+    }
+    assertTurned("the data ", () -> NnapiArray.of(NnapiArray.Type.FLOAT32, turned, PICTURE));
+    assertEquals(6144, NnapiArray.of(NnapiArray.Type.UINT8, turned, 6144).count());
+  }
+
+  private static void assertTurned(String what, ThrowingRunnable call) {
+    String message = assertThrows(IllegalArgumentException.class, call).getMessage();
+    assertTrue(message, message.startsWith(what) && message.contains("ByteOrder.nativeOrder()"));
+  }
+
+  @Test
+  public void negativeOptionsAreRefused() {
+    NnapiOptions options = new NnapiOptions();
+    assertThrows(IllegalArgumentException.class, () -> options.variant(-1));
+    assertThrows(IllegalArgumentException.class, () -> options.maxCompiled(-1));
+    assertThrows(IllegalArgumentException.class, () -> options.executeTimeoutNs(-1));
+  }
+
+  /** Messages about an argument name it as the caller does, whatever the program in the file does with it. */
+  @Test
+  public void wrongArgumentsAreNamed() {
+    float[] picture = new float[2 * 3 * 16 * 16];
+    try (NnapiModel model = NnapiModel.open(file("fixed.pt"))) {
+      NnapiArray right = NnapiArray.of(picture, PICTURE);
+      assertWrong(model, "input", right, "argument input is unknown: the method forward has picture");
+      String advice = "; resize it, or convert the model with flexible sizes";
+      NnapiArray flat = NnapiArray.of(picture, 2, 3, 32, 8);
+      assertWrong(model, "picture", flat, "argument picture: sizes [2, 3, 32, 8] found, [2, 3, 16, 16] needed" + advice);
+      NnapiArray rows = NnapiArray.of(picture, 6, 256);
+      assertWrong(model, "picture", rows, "argument picture: sizes [6, 256] found, [2, 3, 16, 16] needed" + advice);
+      NnapiArray integers = NnapiArray.of(new int[picture.length], PICTURE);
+      assertWrong(model, "0", integers, "argument 0: dtype int32 found, float32 needed");
+    }
+    try (NnapiModel model = NnapiModel.open(file("flexible.pt"))) {
+      NnapiArray channels = NnapiArray.of(picture, 1, 6, 16, 16);
+      assertWrong(model, "picture", channels, "argument picture: sizes [1, 6, 16, 16] found, [?, 3, ?, ?] needed");
+    }
+    try (NnapiModel model = NnapiModel.open(file("parts.pt"))) {
+      NnapiArray right = NnapiArray.of(picture, 3, 16, 32);
+      assertWrong(model, "pictures[0]", right, "argument pictures[0] is unknown: the method forward has images, least");
+    }
+  }
+
+  private static void assertWrong(NnapiModel model, String path, NnapiArray array, String expected) {
+    NnapiException error = failure(() -> model.run(Collections.singletonMap(path, array)));
+    assertEquals(NnapiException.Status.BAD_ARGUMENT, error.status());
+    assertTrue(error.getMessage(), error.getMessage().startsWith(expected));
   }
 
   @Test

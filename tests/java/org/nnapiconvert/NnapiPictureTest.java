@@ -47,7 +47,7 @@ public final class NnapiPictureTest {
 
   private static byte[] filled(NnapiModel model, NnapiPicture picture) {
     NnapiTensor input = model.input(0);
-    ByteBuffer buffer = ByteBuffer.allocateDirect((int) input.bytes);
+    ByteBuffer buffer = ByteBuffer.allocateDirect((int) input.bytes).order(ByteOrder.nativeOrder());
     model.fill(picture, input, buffer);
     return bytes(buffer);
   }
@@ -165,6 +165,11 @@ public final class NnapiPictureTest {
       assertEquals(5f, best.get(1).score, 0);
       assertEquals("\ud83e\udd8a", best.get(2).label);
       assertTrue(model.top(new float[0], 5).isEmpty());
+      List<NnapiScore> withoutNan = model.top(new float[] {Float.NaN, 1, Float.NaN, 7, 3}, 4);
+      assertEquals(3, withoutNan.get(0).index);
+      assertEquals(4, withoutNan.get(1).index);
+      assertEquals(1, withoutNan.get(2).index);
+      assertTrue("last", Float.isNaN(withoutNan.get(3).score));
       assertEquals(4, model.top(new float[] {1, 5, 2, 7}, 100).size());
     }
     try (NnapiModel model = model(1)) {
@@ -182,7 +187,11 @@ public final class NnapiPictureTest {
       assertTrue(text, text.contains("10 bytes found, 48 needed"));
       NnapiPicture turned = NnapiPicture.rgb(direct(new byte[48]), 4, 4, 0).rotated(10);
       assertThrows(NnapiException.class, () -> filled(model, turned));
+      NnapiTensor input = model.input(0);
+      ByteBuffer otherOrder = ByteBuffer.allocateDirect((int) input.bytes);
+      assertThrows(IllegalArgumentException.class, () -> model.fill(turned, input, otherOrder));
     }
+    assertThrows(IllegalArgumentException.class, () -> NnapiPicture.rgb(small, -4, 4, 0));
     assertThrows(IllegalArgumentException.class, () -> NnapiPicture.rgb(ByteBuffer.allocate(48), 4, 4, 0));
     assertThrows(IllegalArgumentException.class, () -> NnapiPicture.rgb(small, 4, 4, -1));
     assertThrows(IllegalArgumentException.class, () -> NnapiPicture.rgb(small, 1, 1, 0).cut(-1, 0, 1, 1));

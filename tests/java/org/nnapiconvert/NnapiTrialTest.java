@@ -5,11 +5,13 @@ import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertNotEquals;
+import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 import static org.junit.Assert.fail;
 
 import android.content.Context;
 import android.os.Binder;
+import android.os.Looper;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -41,6 +43,17 @@ public final class NnapiTrialTest {
   public void heal() {
     Binder.deaths = 0;
     Binder.hangMilliseconds = 0;
+    Looper.mainThread = null;
+  }
+
+  @Test
+  public void refusesTheMainThread() throws InterruptedException {
+    Looper.mainThread = Thread.currentThread();
+    IllegalStateException error = assertThrows(IllegalStateException.class, () -> run(options(), 0));
+    assertTrue(error.getMessage(), error.getMessage().contains("on the main thread"));
+    assertFalse(hasVerdicts());
+    Looper.mainThread = null;
+    assertThrows(IllegalArgumentException.class, () -> run(options(), -1));
   }
 
   @Test
@@ -113,5 +126,12 @@ public final class NnapiTrialTest {
     assertEquals(1, copy.getParentFile().list().length);
     assertTrue(asset.delete());
     assertTrue(second.delete());
+  }
+
+  @Test
+  public void missingAssetsLeaveNothing() {
+    Context context = new Context();
+    assertThrows(IOException.class, () -> NnapiAssets.copy(context, "folder/missing.pt"));
+    assertFalse(new File(context.getNoBackupFilesDir(), "nnapi_shim/folder").exists());
   }
 }

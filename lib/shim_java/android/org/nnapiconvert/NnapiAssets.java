@@ -26,20 +26,27 @@ public final class NnapiAssets {
     File folder = new File(new File(context.getNoBackupFilesDir(), "nnapi_shim"), name);
     File copy = new File(folder, String.valueOf(new File(context.getPackageCodePath()).lastModified()));
     if (copy.isFile()) return copy;
+    try (InputStream from = context.getAssets().open(name)) { // before anything is made: there may be no such asset
+      write(from, folder, copy);
+    }
+    return copy;
+  }
+
+  /** Writes a copy, whole or not at all, and deletes those of other versions of the app. */
+  private static void write(InputStream from, File folder, File copy) throws IOException {
     folder.mkdirs();
     File[] others = folder.listFiles(NnapiAssets::isLeftOver);
     File part = File.createTempFile("copy", PART, folder);
-    try (InputStream from = context.getAssets().open(name);
-        OutputStream to = new FileOutputStream(part)) {
-      byte[] bytes = new byte[1 << 16];
-      for (int count = from.read(bytes); count > 0; count = from.read(bytes)) to.write(bytes, 0, count);
-    } catch (IOException error) {
-      part.delete();
-      throw error;
+    try {
+      try (OutputStream to = new FileOutputStream(part)) {
+        byte[] bytes = new byte[1 << 16];
+        for (int count = from.read(bytes); count > 0; count = from.read(bytes)) to.write(bytes, 0, count);
+      }
+      if (!part.renameTo(copy)) throw new IOException(part + " can't be renamed to " + copy);
+    } finally {
+      part.delete(); // there is none after the renaming
     }
-    if (!part.renameTo(copy)) throw new IOException(part + " can't be renamed to " + copy);
     for (File other : others != null ? others : new File[0]) other.delete();
-    return copy;
   }
 
   /** True for a copy of another version of the app, and for a part that no process of the app writes any more. */
@@ -49,8 +56,8 @@ public final class NnapiAssets {
   }
 
   /**
-   * Opens an asset, which has to be stored uncompressed: {@code androidResources { noCompress 'pt', 'ptl' }} in
-   * build.gradle. The caller may close the descriptor after it.
+   * Opens an asset, which has to be stored uncompressed: {@code androidResources { noCompress += listOf("pt", "ptl") }} in
+   * build.gradle.kts. The caller may close the descriptor after it.
    *
    * <pre>{@code
    * try (AssetFileDescriptor asset = context.getAssets().openFd("model.pt")) {

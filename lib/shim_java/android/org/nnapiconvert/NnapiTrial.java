@@ -6,6 +6,7 @@ import android.content.Context;
 import android.content.Intent;
 import android.content.ServiceConnection;
 import android.os.IBinder;
+import android.os.Looper;
 import android.os.Parcel;
 import android.os.Process;
 import android.os.RemoteException;
@@ -28,12 +29,22 @@ public final class NnapiTrial {
   /**
    * Does what {@link NnapiModel#probe} does, in the process of {@link NnapiTrialService}; again where that process dies,
    * and ends it where it takes longer than {@code limitMilliseconds} (0: no limit). The verdicts lie in the options' cache
-   * directory afterwards, where {@link NnapiModel#open} finds them. It waits for the end: call it on a thread of its own,
-   * never on the main one. The app's {@code Application} object is made in that process, too.
+   * directory afterwards, where {@link NnapiModel#open} finds them. It waits for the end: call it on a thread of its own. On
+   * the main one, where Android connects services, it throws {@link IllegalStateException}. The app's {@code Application}
+   * object is made in that process, too.
    */
   public static void run(Context context, File model, NnapiOptions options, long limitMilliseconds)
       throws InterruptedException {
+    Objects.requireNonNull(context, "context");
+    Objects.requireNonNull(model, "model");
     Objects.requireNonNull(options, "options");
+    if (limitMilliseconds < 0) {
+      throw new IllegalArgumentException("limit " + limitMilliseconds + " ms found, 0 or more needed");
+    }
+    if (Looper.myLooper() == Looper.getMainLooper()) {
+      throw new IllegalStateException(
+          "NnapiTrial.run was called on the main thread, which has to be free to connect the service; call it on another");
+    }
     boolean hasHung = false;
     for (int i = 0; i < MOST_STARTS; ++i) {
       try (Connection connection = new Connection(context)) {
@@ -65,7 +76,12 @@ public final class NnapiTrial {
     Connection(Context context) throws InterruptedException {
       this.context = context;
       boolean isBound = context.bindService(new Intent(context, NnapiTrialService.class), this, Context.BIND_AUTO_CREATE);
-      service = isBound ? connected.poll(CONNECTING_MILLISECONDS, TimeUnit.MILLISECONDS) : null;
+      try {
+        service = isBound ? connected.poll(CONNECTING_MILLISECONDS, TimeUnit.MILLISECONDS) : null;
+      } catch (InterruptedException interrupt) {
+        close();
+        throw interrupt;
+      }
       if (service != null) return;
       close();
       throw new NnapiException(

@@ -5,10 +5,12 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
- * A tensor as PyTorch has it: row-major, with sizes in PyTorch's order (N, C, H, W for images). {@link NnapiModel#run(java.util.Map)}
- * takes arrays and gives them. A single number has no sizes.
+ * A tensor as PyTorch has it: row-major, with sizes in PyTorch's order (N, C, H, W for images). {@link
+ * NnapiModel#run(java.util.Map)} takes arrays and gives them. A single number has no sizes. Arrays of a result belong to it:
+ * they throw {@link IllegalStateException} when it is closed.
  */
 public final class NnapiArray {
   /** The types of elements, with the numbers that PyTorch's ScalarType gives them. */
@@ -43,23 +45,26 @@ public final class NnapiArray {
   private final Type type;
   private final long[] sizes;
   private final ByteBuffer data;
+  private final @Nullable NnapiMemory owner; // of `data`; null where the buffer keeps its memory by itself
 
-  NnapiArray(Type type, long[] sizes, ByteBuffer data) {
+  NnapiArray(Type type, long[] sizes, ByteBuffer data, @Nullable NnapiMemory owner) {
     this.type = type;
     this.sizes = sizes;
     this.data = data;
+    this.owner = owner;
   }
 
   /**
-   * Wraps a direct buffer: the bytes between its position and its limit, in the phone's byte order. Nothing is copied.
+   * Wraps a direct buffer: the bytes between its position and its limit. Nothing is copied. The buffer's order has to be
+   * the phone's ({@link ByteOrder#nativeOrder}) where elements have several bytes.
    */
   public static NnapiArray of(Type type, ByteBuffer data, long... sizes) {
-    if (!data.isDirect()) {
-      throw new IllegalArgumentException("the data are in a heap buffer; use ByteBuffer.allocateDirect");
-    }
+    Objects.requireNonNull(type, "type");
+    NnapiBuffers.check(data, "the data");
+    if (type.bytes > 1) NnapiBuffers.checkOrder(data, "the data");
     ByteBuffer kept = data.slice().order(ByteOrder.nativeOrder());
-    check(Objects.requireNonNull(type, "type"), sizes, kept.remaining());
-    return new NnapiArray(type, sizes.clone(), kept);
+    check(type, sizes, kept.remaining());
+    return new NnapiArray(type, sizes.clone(), kept, null);
   }
 
   /** Copies the numbers into a float32 array. */
@@ -103,24 +108,38 @@ public final class NnapiArray {
     return count(sizes);
   }
 
-  /** The bytes, read-only, in the phone's byte order. Those of a result are valid until the result is closed. */
+  /**
+   * The bytes, read-only, in the phone's byte order. Nothing is copied. The buffer keeps a result's memory, even where the
+   * result is closed.
+   */
   public ByteBuffer buffer() {
+    if (owner != null) owner.lend();
     return data.asReadOnlyBuffer().order(ByteOrder.nativeOrder());
   }
 
-  /** The memory itself, for native code. */
-  ByteBuffer memory() {
+  /** The memory itself, for native code, until {@link #endRead}. Throws where its result is closed. */
+  ByteBuffer beginRead() {
+    if (owner != null) owner.beginRead();
     return data;
+  }
+
+  void endRead() {
+    if (owner != null) owner.endRead();
   }
 
   /** Copies the numbers of a float32 or float64 array. */
   public float[] floats() {
+    need(type == Type.FLOAT32 || type == Type.FLOAT64, "float32 or float64");
     float[] numbers = new float[(int) count()];
-    if (type == Type.FLOAT32) {
-      buffer().asFloatBuffer().get(numbers);
-    } else {
-      need(type == Type.FLOAT64, "float32 or float64");
-      for (int i = 0; i < numbers.length; ++i) numbers[i] = (float) data.getDouble(8 * i);
+    ByteBuffer from = beginRead();
+    try {
+      if (type == Type.FLOAT32) {
+        from.asFloatBuffer().get(numbers);
+      } else {
+        for (int i = 0; i < numbers.length; ++i) numbers[i] = (float) from.getDouble(8 * i);
+      }
+    } finally {
+      endRead();
     }
     return numbers;
   }
@@ -128,7 +147,12 @@ public final class NnapiArray {
   /** Copies the numbers of an array of integers or of booleans. */
   public long[] longs() {
     long[] numbers = new long[(int) count()];
-    for (int i = 0; i < numbers.length; ++i) numbers[i] = longAt(i);
+    beginRead();
+    try {
+      for (int i = 0; i < numbers.length; ++i) numbers[i] = longAt(i);
+    } finally {
+      endRead();
+    }
     return numbers;
   }
 
@@ -157,7 +181,7 @@ public final class NnapiArray {
   private static NnapiArray allocate(Type type, int numbers, long[] sizes) {
     check(type, sizes, (long) numbers * type.bytes);
     ByteBuffer data = ByteBuffer.allocateDirect(numbers * type.bytes).order(ByteOrder.nativeOrder());
-    return new NnapiArray(type, sizes.clone(), data);
+    return new NnapiArray(type, sizes.clone(), data, null);
   }
 
   private static void check(Type type, long[] sizes, long bytes) {

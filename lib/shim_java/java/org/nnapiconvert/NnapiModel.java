@@ -16,6 +16,7 @@ import java.util.Objects;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A model that {@code nnapi-convert --runtime shim} wrote, on this phone's Neural Networks API. Needs no PyTorch.
@@ -31,24 +32,24 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
  * {@link #output} describe: in a file made with {@code --nhwc} images are N, H, W, C there.
  *
  * <p>Several threads may use one model at the same time. {@link #close} waits for running calls; after it every method
- * throws {@link IllegalStateException}. Failures are {@link NnapiException}s with one sentence that tells what to do.
+ * throws {@link IllegalStateException}. Results stay until they are closed themselves. Failures are
+ * {@link NnapiException}s with one sentence that tells what to do.
  */
 public final class NnapiModel implements AutoCloseable {
   static {
     System.loadLibrary("nnapi_shim_jni");
   }
 
-  private final ReadWriteLock lock = new ReentrantReadWriteLock();
-  private final ByteBuffer archive; // keeps the memory of the archive; null for files
-  private long handle; // 0 after close()
+  private final Native opened;
+  private final NnapiCleaner cleaner;
 
-  private NnapiModel(long handle, ByteBuffer archive, NnapiOptions options) {
-    this.handle = handle;
-    this.archive = archive;
+  private NnapiModel(long handle, @Nullable ByteBuffer archive, NnapiOptions options) {
+    opened = new Native(handle, archive);
+    cleaner = NnapiCleaner.watch(this, opened::close);
     try {
       configure(handle, options.strings(), options.numbers());
-    } catch (RuntimeException error) {
-      close(handle);
+    } catch (RuntimeException | Error error) {
+      close();
       throw error;
     }
   }
@@ -81,9 +82,7 @@ public final class NnapiModel implements AutoCloseable {
    */
   public static NnapiModel open(ByteBuffer archive, NnapiOptions options) {
     Objects.requireNonNull(options, "options");
-    if (!archive.isDirect()) {
-      throw new IllegalArgumentException("the archive is in a heap buffer; use ByteBuffer.allocateDirect or a mapping");
-    }
+    NnapiBuffers.check(archive, "the archive");
     ByteBuffer kept = archive.slice();
     return new NnapiModel(openMemory(kept, kept.remaining()), kept, options);
   }
@@ -96,7 +95,7 @@ public final class NnapiModel implements AutoCloseable {
     Objects.requireNonNull(reader, "reader");
     Objects.requireNonNull(options, "options");
     if (bytes < 0) throw new IllegalArgumentException(bytes + " bytes found, 0 or more needed");
-    return new NnapiModel(openReader(reader, bytes), null, options);
+    return new NnapiModel(openReader(copying(reader), bytes), null, options);
   }
 
   /**
@@ -129,6 +128,7 @@ public final class NnapiModel implements AutoCloseable {
   /** The sizes of an argument of forward; a flexible size is 0. */
   public long[] argumentSizes(int argument) {
     try (Use use = new Use()) {
+      checkIndex(argument, "argument", counts(use.handle)[0]);
       return argumentSizes(use.handle, argument);
     }
   }
@@ -136,16 +136,16 @@ public final class NnapiModel implements AutoCloseable {
   /** Describes an input for arguments of these shapes. Needs no NNAPI. */
   public NnapiTensor input(int index, long[]... shapes) {
     try (Use use = new Use()) {
-      Shapes flat = new Shapes(use.handle, shapes);
-      return new NnapiTensor(describe(use.handle, flat.ranks, flat.sizes, index, false));
+      checkIndex(index, "input", counts(use.handle)[1]);
+      return describe(use.handle, new Shapes(use.handle, shapes), index, false);
     }
   }
 
   /** Describes an output for arguments of these shapes. Needs no NNAPI. */
   public NnapiTensor output(int index, long[]... shapes) {
     try (Use use = new Use()) {
-      Shapes flat = new Shapes(use.handle, shapes);
-      return new NnapiTensor(describe(use.handle, flat.ranks, flat.sizes, index, true));
+      checkIndex(index, "output", counts(use.handle)[2]);
+      return describe(use.handle, new Shapes(use.handle, shapes), index, true);
     }
   }
 
@@ -162,8 +162,8 @@ public final class NnapiModel implements AutoCloseable {
 
   /**
    * Runs the model. Each buffer is direct and has, between its position and its limit, exactly the bytes of its tensor,
-   * in the phone's byte order ({@link java.nio.ByteOrder#nativeOrder}). Nothing is copied, and positions stay. Callers
-   * that keep their buffers run faster.
+   * in the phone's byte order: one of floats has to have {@link ByteOrder#nativeOrder}, which is not what allocateDirect
+   * gives. Nothing is copied, and positions stay. Callers that keep their buffers run faster.
    */
   public void run(ByteBuffer[] inputs, ByteBuffer[] outputs, long[]... shapes) {
     ByteBuffer[] in = inputs.clone(); // another thread may change the caller's arrays
@@ -172,6 +172,8 @@ public final class NnapiModel implements AutoCloseable {
     int[] outputPositions = positions(out, "output", true);
     try (Use use = new Use()) {
       Shapes flat = new Shapes(use.handle, shapes);
+      checkOrders(use.handle, flat, in, false);
+      checkOrders(use.handle, flat, out, true);
       run(use.handle, flat.ranks, flat.sizes, in, inputPositions, out, outputPositions);
     }
   }
@@ -217,17 +219,25 @@ public final class NnapiModel implements AutoCloseable {
     int[] types = new int[count];
     long[][] sizes = new long[count][];
     ByteBuffer[] data = new ByteBuffer[count];
-    int i = 0;
-    for (Map.Entry<String, NnapiArray> argument : arguments.entrySet()) {
-      NnapiArray array = Objects.requireNonNull(argument.getValue(), argument.getKey());
-      paths[i] = Objects.requireNonNull(argument.getKey(), "path");
-      types[i] = array.type().number;
-      sizes[i] = array.sizes();
-      data[i++] = array.memory();
+    List<NnapiArray> read = new ArrayList<>(count);
+    long result;
+    try {
+      for (Map.Entry<String, NnapiArray> argument : arguments.entrySet()) {
+        NnapiArray array = Objects.requireNonNull(argument.getValue(), argument.getKey());
+        int i = read.size();
+        paths[i] = Objects.requireNonNull(argument.getKey(), "path");
+        types[i] = array.type().number;
+        sizes[i] = array.sizes();
+        data[i] = array.beginRead();
+        read.add(array);
+      }
+      try (Use use = new Use()) {
+        result = call(use.handle, method, paths, types, sizes, data);
+      }
+    } finally {
+      for (NnapiArray array : read) array.endRead();
     }
-    try (Use use = new Use()) {
-      return new NnapiResult(call(use.handle, method, paths, types, sizes, data));
-    }
+    return new NnapiResult(result);
   }
 
   /**
@@ -237,6 +247,8 @@ public final class NnapiModel implements AutoCloseable {
    */
   public void fill(NnapiPicture picture, NnapiTensor input, ByteBuffer buffer) {
     int[] ends = positions(new ByteBuffer[] {buffer}, "buffer", true);
+    if (input.elementBytes() > 1) NnapiBuffers.checkOrder(buffer, "the input");
+    picture.check();
     try (Use use = new Use()) {
       fillPicture(use.handle, picture.planes, picture.numbers, input.numbers, buffer, ends[0], ends[1]);
     }
@@ -260,7 +272,7 @@ public final class NnapiModel implements AutoCloseable {
   public NnapiArray array(NnapiPicture picture, long... sizes) {
     NnapiTensor argument = pictureTensor(sizes);
     boolean isFloat = argument.type == NnapiTensor.FLOAT32;
-    ByteBuffer data = ByteBuffer.allocateDirect((int) argument.bytes);
+    ByteBuffer data = ByteBuffer.allocateDirect((int) argument.bytes).order(ByteOrder.nativeOrder());
     fill(picture, argument, data);
     return NnapiArray.of(isFloat ? NnapiArray.Type.FLOAT32 : NnapiArray.Type.UINT8, data, argument.sizes());
   }
@@ -270,7 +282,7 @@ public final class NnapiModel implements AutoCloseable {
    * picture. Other arguments have their defaults.
    */
   public NnapiResult run(NnapiPicture picture, long... sizes) {
-    String path;
+    @Nullable String path;
     try (Use use = new Use()) {
       path = pictureArgument(use.handle);
     }
@@ -321,7 +333,10 @@ public final class NnapiModel implements AutoCloseable {
     }
   }
 
-  /** The largest numbers of an output, at most {@code count}, the largest first, with the names of their classes. */
+  /**
+   * The largest numbers of an output, at most {@code count}, the largest first, with the names of their classes. What is
+   * not a number (NaN) comes last.
+   */
   public List<NnapiScore> top(float[] scores, int count) {
     if (count < 0) throw new IllegalArgumentException("count " + count + " found, 0 or more needed");
     List<NnapiScore> best = new ArrayList<>();
@@ -371,16 +386,11 @@ public final class NnapiModel implements AutoCloseable {
     }
   }
 
+  /** Waits for running calls. A model that nothing refers to any more is closed some time later. */
   @Override
   public void close() {
-    Lock writing = lock.writeLock();
-    writing.lock();
-    try {
-      if (handle != 0) close(handle);
-      handle = 0;
-    } finally {
-      writing.unlock();
-    }
+    opened.close();
+    cleaner.forget();
   }
 
   /** Native code calls it for each part of an archive. */
@@ -388,6 +398,42 @@ public final class NnapiModel implements AutoCloseable {
     reader.read(offset, destination);
     if (destination.hasRemaining()) {
       throw new EOFException(destination.remaining() + " bytes are missing at " + (offset + destination.position()));
+    }
+  }
+
+  /** A reader that fills memory of Java's, as the app's reader may keep the buffer longer than native code has its memory. */
+  private static NnapiReader copying(NnapiReader reader) {
+    ByteBuffer[] kept = new ByteBuffer[1];
+    return (offset, destination) -> {
+      int bytes = destination.remaining();
+      if (kept[0] == null || kept[0].capacity() < bytes) kept[0] = ByteBuffer.allocateDirect(bytes);
+      ByteBuffer part = kept[0].duplicate();
+      part.limit(bytes);
+      part = part.slice();
+      reader.read(offset, part);
+      part.flip();
+      destination.put(part);
+    };
+  }
+
+  private static NnapiTensor describe(long handle, Shapes shapes, int index, boolean isOutput) {
+    return new NnapiTensor(describe(handle, shapes.ranks, shapes.sizes, index, isOutput));
+  }
+
+  /** What is too large is told by native code. */
+  private static void checkIndex(int index, String what, int count) {
+    if (index >= 0) return;
+    throw new NnapiException(
+        NnapiException.Status.BAD_ARGUMENT.ordinal(), 0, what + " " + index + " was asked for, the model has " + count);
+  }
+
+  /** Refuses buffers whose order turns the bytes of elements around. */
+  private static void checkOrders(long handle, Shapes shapes, ByteBuffer[] buffers, boolean isOutput) {
+    int count = Math.min(buffers.length, counts(handle)[isOutput ? 2 : 1]);
+    for (int i = 0; i < count; ++i) {
+      if (buffers[i].order() == ByteOrder.nativeOrder()) continue;
+      if (describe(handle, shapes, i, isOutput).elementBytes() == 1) continue;
+      NnapiBuffers.checkOrder(buffers[i], (isOutput ? "output " : "input ") + i);
     }
   }
 
@@ -400,11 +446,11 @@ public final class NnapiModel implements AutoCloseable {
   /** The handle while it is used: close() waits for it. */
   private final class Use implements AutoCloseable {
     final long handle;
-    private final Lock reading = lock.readLock();
+    private final Lock reading = opened.lock.readLock();
 
     Use() {
       reading.lock();
-      handle = NnapiModel.this.handle;
+      handle = opened.handle;
       if (handle != 0) return;
       reading.unlock();
       throw new IllegalStateException("the model is closed");
@@ -413,6 +459,30 @@ public final class NnapiModel implements AutoCloseable {
     @Override
     public void close() {
       reading.unlock();
+    }
+  }
+
+  /** What native code has of a model. It doesn't refer to the model, so that the cleaner can close it. */
+  private static final class Native {
+    final ReadWriteLock lock = new ReentrantReadWriteLock();
+    long handle; // 0 after close()
+    private @Nullable ByteBuffer archive; // keeps the memory of the archive; null for files
+
+    Native(long handle, @Nullable ByteBuffer archive) {
+      this.handle = handle;
+      this.archive = archive;
+    }
+
+    void close() {
+      Lock writing = lock.writeLock();
+      writing.lock();
+      try {
+        if (handle != 0) NnapiModel.close(handle);
+        handle = 0;
+        archive = null;
+      } finally {
+        writing.unlock();
+      }
     }
   }
 
@@ -447,10 +517,8 @@ public final class NnapiModel implements AutoCloseable {
   private static int[] positions(ByteBuffer[] buffers, String what, boolean isWritten) {
     int[] positions = new int[2 * buffers.length]; // of each buffer its position and its limit
     for (int i = 0; i < buffers.length; ++i) {
-      ByteBuffer buffer = Objects.requireNonNull(buffers[i], what + " " + i);
-      if (!buffer.isDirect()) {
-        throw new IllegalArgumentException(what + " " + i + " is in a heap buffer; use ByteBuffer.allocateDirect");
-      }
+      ByteBuffer buffer = buffers[i];
+      NnapiBuffers.check(buffer, what + " " + i);
       if (isWritten && buffer.isReadOnly()) throw new IllegalArgumentException(what + " " + i + " is read-only");
       positions[2 * i] = buffer.position();
       positions[2 * i + 1] = buffer.limit();
@@ -466,9 +534,9 @@ public final class NnapiModel implements AutoCloseable {
 
   private static native long openReader(NnapiReader reader, long bytes) throws IOException;
 
-  static native void probe(String path, String[] strings, long[] numbers);
+  static native void probe(String path, @Nullable String[] strings, long[] numbers);
 
-  private static native void configure(long handle, String[] strings, long[] numbers);
+  private static native void configure(long handle, @Nullable String[] strings, long[] numbers);
 
   private static native int[] counts(long handle);
 
@@ -495,7 +563,7 @@ public final class NnapiModel implements AutoCloseable {
 
   private static native long[] pictureTensor(long handle);
 
-  private static native String pictureArgument(long handle);
+  private static native @Nullable String pictureArgument(long handle);
 
   private static native String[] labels(long handle);
 

@@ -2,6 +2,7 @@
 package org.nnapiconvert;
 
 import java.io.File;
+import org.jspecify.annotations.Nullable;
 
 /** How a model runs. A new object holds the defaults: NNAPI chooses the devices. */
 public final class NnapiOptions {
@@ -38,9 +39,9 @@ public final class NnapiOptions {
     }
   }
 
-  private String library;
-  private String device;
-  private String cacheDirectory;
+  private @Nullable String library;
+  private @Nullable String device;
+  private @Nullable String cacheDirectory;
   private boolean isSupportLibrary;
   private boolean measuresTiming;
   private DeviceKind deviceKind = DeviceKind.ANY;
@@ -51,15 +52,15 @@ public final class NnapiOptions {
   private boolean skipsSelfCheck;
   private int variant;
   private boolean measuresModels;
-  private String driverRules;
-  private String driverRulesFile;
+  private @Nullable String driverRules;
+  private @Nullable String driverRulesFile;
   private Priority priority = Priority.DEFAULT;
   private long loopTimeoutNs;
   private boolean avoidsBursts;
   private boolean avoidsReuse;
 
   /** The path of the NNAPI library, in place of libneuralnetworks.so. */
-  public NnapiOptions library(String path) {
+  public NnapiOptions library(@Nullable String path) {
     library = path;
     return this;
   }
@@ -72,7 +73,7 @@ public final class NnapiOptions {
   }
 
   /** The name of the one device to use, in place of a kind. */
-  public NnapiOptions device(String name) {
+  public NnapiOptions device(@Nullable String name) {
     device = name;
     return this;
   }
@@ -89,13 +90,13 @@ public final class NnapiOptions {
 
   /** Limits compilation; 0: no limit. Needs exactly one device. */
   public NnapiOptions compileTimeoutNs(long nanoseconds) {
-    compileTimeoutNs = nanoseconds;
+    compileTimeoutNs = notNegative(nanoseconds, "compileTimeoutNs");
     return this;
   }
 
   /** Limits each run; 0: no limit. Needs exactly one device. */
   public NnapiOptions executeTimeoutNs(long nanoseconds) {
-    executeTimeoutNs = nanoseconds;
+    executeTimeoutNs = notNegative(nanoseconds, "executeTimeoutNs");
     return this;
   }
 
@@ -113,7 +114,7 @@ public final class NnapiOptions {
 
   /** How many shapes stay compiled; 0: 4. */
   public NnapiOptions maxCompiled(int shapes) {
-    maxCompiled = shapes;
+    maxCompiled = (int) notNegative(shapes, "maxCompiled");
     return this;
   }
 
@@ -125,7 +126,7 @@ public final class NnapiOptions {
 
   /** Of a package: the number of the model to use, from 1 on; 0: the library chooses. */
   public NnapiOptions variant(int number) {
-    variant = number;
+    variant = (int) notNegative(number, "variant");
     return this;
   }
 
@@ -136,7 +137,7 @@ public final class NnapiOptions {
   }
 
   /** The rules about drivers that are known to be wrong, as JSON, in place of the library's own. */
-  public NnapiOptions driverRules(String json) {
+  public NnapiOptions driverRules(@Nullable String json) {
     driverRules = json;
     return this;
   }
@@ -155,7 +156,7 @@ public final class NnapiOptions {
 
   /** Limits each WHILE operation; 0: NNAPI's default. */
   public NnapiOptions loopTimeoutNs(long nanoseconds) {
-    loopTimeoutNs = nanoseconds;
+    loopTimeoutNs = notNegative(nanoseconds, "loopTimeoutNs");
     return this;
   }
 
@@ -171,7 +172,12 @@ public final class NnapiOptions {
     return this;
   }
 
-  String[] strings() {
+  private static long notNegative(long value, String option) {
+    if (value < 0) throw new IllegalArgumentException(option + " " + value + " found, 0 or more needed");
+    return value;
+  }
+
+  @Nullable String[] strings() {
     return new String[] {library, device, cacheDirectory, driverRules, driverRulesFile};
   }
 

@@ -36,11 +36,12 @@ public final class NnapiPicture {
   }
 
   private static NnapiPicture of(int pixels, int width, int height, ByteBuffer... planes) {
+    if (width < 1 || height < 1) {
+      throw new IllegalArgumentException(width + " x " + height + " pixels found, 1 x 1 or more needed");
+    }
     ByteBuffer[] kept = new ByteBuffer[planes.length];
     for (int i = 0; i < planes.length; ++i) {
-      if (!planes[i].isDirect()) {
-        throw new IllegalArgumentException("plane " + i + " is in a heap buffer; use ByteBuffer.allocateDirect");
-      }
+      NnapiBuffers.check(planes[i], "plane " + i);
       kept[i] = planes[i].slice();
     }
     long[] numbers = new long[COUNT];
@@ -100,6 +101,11 @@ public final class NnapiPicture {
     ByteBuffer copy = ByteBuffer.allocateDirect(frame.length);
     copy.put(frame).flip();
     return nv21(copy, width, height);
+  }
+
+  /** Checks that the memory is still there: that of a camera's image goes with the image. */
+  void check() {
+    for (int i = 0; i < planes.length; ++i) NnapiBuffers.check(planes[i], "plane " + i);
   }
 
   private NnapiPicture with(int place, long... values) {

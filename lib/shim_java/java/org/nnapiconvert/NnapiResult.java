@@ -8,29 +8,51 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The results of a call, by their paths in what forward returns: "boxes" of a dict, "[0].scores" of a list of dicts, ""
  * of a single tensor. Numbers are arrays without sizes; what is None is left out.
  *
- * <p>{@link #close} gives the memory back; the arrays and their buffers must not be used after it.
+ * <pre>{@code
+ * try (NnapiResult result = model.run(arguments)) {
+ *   float[] boxes = result.get("boxes").floats();
+ * }
+ * }</pre>
+ *
+ * <p>{@link #close} gives the memory back at once. After it the arrays throw {@link IllegalStateException}; a buffer that
+ * {@link NnapiArray#buffer} gave before keeps its memory. What is not closed is given back some time after nothing
+ * refers to it any more.
  */
 public final class NnapiResult implements AutoCloseable {
   private final Map<String, NnapiArray> arrays = new LinkedHashMap<>();
-  private long handle;
+  private final NnapiMemory memory;
 
   /** Takes over the handle of an nnapi_shim_result. */
   NnapiResult(long handle) {
-    this.handle = handle;
+    memory = new NnapiMemory(handle);
+    try {
+      read(handle);
+    } catch (RuntimeException | Error failure) {
+      memory.close();
+      throw failure;
+    }
+    NnapiMemory.limitGarbage();
+  }
+
+  private void read(long handle) {
     int count = count(handle);
     for (int i = 0; i < count; ++i) {
       long[] numbers = describe(handle, i); // the type, then the sizes
       long[] sizes = new long[numbers.length - 1];
       System.arraycopy(numbers, 1, sizes, 0, sizes.length);
-      ByteBuffer data = data(handle, i);
-      ByteBuffer ordered = (data != null ? data : ByteBuffer.allocateDirect(0)).order(ByteOrder.nativeOrder());
-      arrays.put(path(handle, i), new NnapiArray(NnapiArray.Type.of((int) numbers[0]), sizes, ordered));
+      ByteBuffer made = data(handle, i);
+      if (made != null) memory.add(made);
+      ByteBuffer data = made != null ? made : ByteBuffer.allocateDirect(0);
+      NnapiArray.Type type = NnapiArray.Type.of((int) numbers[0]);
+      arrays.put(path(handle, i), new NnapiArray(type, sizes, data.order(ByteOrder.nativeOrder()), memory));
     }
+    memory.freeIfEmpty();
   }
 
   /** The paths, in the order of what forward returns. */
@@ -44,7 +66,7 @@ public final class NnapiResult implements AutoCloseable {
 
   /** Throws NoSuchElementException, with the paths that there are, for another one. */
   public NnapiArray get(String path) {
-    if (handle == 0) throw new IllegalStateException("the result is closed");
+    if (memory.isClosed()) throw new IllegalStateException("the result is closed");
     NnapiArray array = arrays.get(path);
     if (array == null) throw new NoSuchElementException("no result \"" + path + "\"; there are " + arrays.keySet());
     return array;
@@ -52,9 +74,7 @@ public final class NnapiResult implements AutoCloseable {
 
   @Override
   public void close() {
-    if (handle != 0) free(handle);
-    handle = 0;
-    arrays.clear();
+    memory.close();
   }
 
   private static native int count(long handle);
@@ -63,7 +83,7 @@ public final class NnapiResult implements AutoCloseable {
 
   private static native long[] describe(long handle, int index);
 
-  private static native ByteBuffer data(long handle, int index);
+  private static native @Nullable ByteBuffer data(long handle, int index);
 
-  private static native void free(long handle);
+  static native void free(long handle);
 }

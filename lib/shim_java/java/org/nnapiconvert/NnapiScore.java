@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 package org.nnapiconvert;
 
+import org.jspecify.annotations.Nullable;
+
 /** One of the largest elements of an output: the class, its score and its name. */
 public final class NnapiScore {
   /** The class: the element's place in the output. */
   public final int index;
   public final float score;
   /** The name (--labels); null where the file has none for the class. */
-  public final String label;
+  public final @Nullable String label;
 
-  NnapiScore(int index, float score, String label) {
+  NnapiScore(int index, float score, @Nullable String label) {
     this.index = index;
     this.score = score;
     this.label = label;

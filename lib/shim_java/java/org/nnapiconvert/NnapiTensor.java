@@ -53,6 +53,13 @@ public final class NnapiTensor {
     return sizes.clone();
   }
 
+  /** The bytes of an element; 1 of a tensor without elements. */
+  long elementBytes() {
+    long count = 1;
+    for (long size : sizes) count *= size;
+    return count > 0 ? bytes / count : 1;
+  }
+
   @Override
   public String toString() {
     return "type " + type + " " + Arrays.toString(sizes) + (isNhwc ? " NHWC" : "")
