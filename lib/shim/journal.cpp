@@ -61,7 +61,7 @@ std::unique_ptr<Journal> Journal::take(const std::string& path) {
 }
 
 Journal::~Journal() {
-  content_->running = 0;
+  if (has_begun_) content_->running = 0;  // else it may be the note of a process that ended
   ::munmap(content_, sizeof(Content));
   ::close(fd_);
 }
@@ -71,6 +71,7 @@ void Journal::begin(const std::string& device, const std::string& version, const
   std::snprintf(content_->device, sizeof content_->device, "%s", device.c_str());
   std::snprintf(content_->version, sizeof content_->version, "%s", version.c_str());
   content_->mark = kMark;
+  has_begun_ = true;
   enter();
   if (syncs) ::msync(content_, sizeof(Content), MS_SYNC);
 }

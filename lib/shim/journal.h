@@ -41,6 +41,7 @@ class Journal {
 
   const int fd_;
   Content* const content_;
+  bool has_begun_ = false;
 };
 
 // Returns the notes that ended processes left at work, and clears them.

@@ -84,6 +84,18 @@ TEST_CASE("a note of a process that ended is found once") {
   CHECK(step == "compile");
 }
 
+TEST_CASE("a note that nobody has read yet is not written over") {
+  const Folder folder;
+  REQUIRE(write_note_apart(folder.journal(), [](const std::string&) { return true; }) == 0);
+  const std::unique_ptr<Journal> journal = Journal::take(folder.journal());
+  REQUIRE(journal != nullptr);
+  journal->begin("gpu", "1.0", "run", false);
+  const std::vector<JournalNote> notes = take_notes(folder.journal());
+  REQUIRE(notes.size() == 1);
+  CHECK(notes[0].device == "npu");
+  CHECK(notes[0].step == "compile");
+}
+
 TEST_CASE("a file without room on the disk is no journal") {
   const Folder folder;
   leave_hole(folder.journal());
