@@ -222,6 +222,43 @@ TEST_CASE("numbers at the edges give what PyTorch gives") {
   }
 }
 
+TEST_CASE("one number fills tensors of each dtype") {
+  Context context;
+  const auto filled = [&](ScalarType dtype, Value value) {
+    const Value made = result(context, "aten::full",
+                              {ints(context, {3, 2}), value, number(static_cast<int64_t>(dtype)), kNone, kNone, kNone});
+    CHECK(made.tensor().dtype == dtype);
+    return made;
+  };
+  const auto all = [](const Value& made, auto expected) {
+    for (int i = 0; i < 6; ++i) CHECK(made.tensor().data<decltype(expected)>()[i] == expected);
+  };
+  all(filled(ScalarType::kUInt8, number(131)), uint8_t{131});
+  all(filled(ScalarType::kInt8, number(-77)), int8_t{-77});
+  all(filled(ScalarType::kInt16, number(-3277)), int16_t{-3277});
+  all(filled(ScalarType::kInt32, number(-123456789)), int32_t{-123456789});
+  all(filled(ScalarType::kInt64, number(-12345678901234567)), int64_t{-12345678901234567});
+  all(filled(ScalarType::kFloat16, Value(1.5)), uint16_t{0x3e00});
+  all(filled(ScalarType::kFloat32, Value(0.1)), 0.1F);
+  all(filled(ScalarType::kFloat64, Value(0.1)), 0.1);
+  all(filled(ScalarType::kBool, Value(true)), uint8_t{1});
+}
+
+TEST_CASE("eye() of other sizes, dtypes and places") {
+  Context context;
+  const Value wide = result(context, "aten::eye.m", {number(2), number(3), kNone, kNone, kNone, kNone});
+  CHECK(sizes_of(wide) == std::vector<int64_t>{2, 3});
+  CHECK(elements(context, wide) == Floats{1, 0, 0, 0, 1, 0});
+  const Value high = result(context, "aten::eye.m", {number(3), number(1), kNone, kNone, kNone, kNone});
+  CHECK(elements(context, high) == Floats{1, 0, 0});
+  const Value square = result(context, "aten::eye", {number(2), number(3), kNone, kNone, kNone});  // dtype 3: int32
+  CHECK(sizes_of(square) == std::vector<int64_t>{2, 2});
+  CHECK(square.tensor().dtype == ScalarType::kInt32);
+  const Value bytes = result(context, "aten::eye.m", {number(1), number(7), number(0), kNone, kNone, kNone});
+  CHECK(bytes.tensor().dtype == ScalarType::kUInt8);
+  CHECK(sizes_of(bytes) == std::vector<int64_t>{1, 7});
+}
+
 TEST_CASE("which indices count from the end") {
   Context context;
   const Value whole = floats(context, {2, 2}, {0, 1, 2, 3}), row = floats(context, {1, 2}, {8, 9});

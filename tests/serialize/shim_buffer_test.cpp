@@ -48,7 +48,42 @@ nnapi::Model convolution() {
   return model;
 }
 
+// The texts that stand for each operand, then name and source line of each operation: the last words of a buffer whose
+// only model has so many, before the bytes of the texts.
+std::vector<std::string> texts_of(const ShimBuffer& buffer, size_t operands, size_t operations) {
+  const size_t bytes = static_cast<size_t>(buffer.words[format::kTextBytes]), words = (bytes + 3) / 4;
+  REQUIRE(bytes > 0);
+  const int32_t* const texts = buffer.words.data() + buffer.words.size() - words;
+  const size_t count = operands + 2 * operations;
+  std::vector<std::string> found;
+  for (const int32_t* offset = texts - count; offset != texts; ++offset) {
+    REQUIRE(*offset < static_cast<int32_t>(bytes));
+    found.emplace_back(reinterpret_cast<const char*>(texts) + *offset);
+  }
+  return found;
+}
+
 }  // namespace
+
+TEST_CASE("version 2: inputs have the names of their arguments, and no other operand has one") {
+  nnapi::Model model;
+  nnapi::Builder builder(model);
+  const nnapi::Operand row{OperandCode::TENSOR_FLOAT32, {4}, 0, 0, {}};
+  const nnapi::OperandId x = builder.variable(row), y = builder.variable(row);
+  builder.set_source("net.py:7");
+  const nnapi::OperandId sum = builder.add(OperationCode::ADD, {x, y, builder.int32(0)}, row);
+  model.inputs = {{y, false, 1}, {x, false, 0}};
+  model.outputs = {{sum}};
+  ShimBufferRequest request{model};
+  request.arguments = {{4}, {4}};
+  request.names = {"left", "right"};
+  const std::vector<std::string> found = texts_of(write_shim_buffer(request), model.operands.size(), 1);
+  std::vector<std::string> expected(model.operands.size());
+  expected[static_cast<size_t>(x)] = "left";
+  expected[static_cast<size_t>(y)] = "right";
+  expected.insert(expected.end(), {"ADD", "net.py:7"});
+  CHECK(found == expected);
+}
 
 TEST_CASE("version 2: what is written is read") {
   const nnapi::Model model = convolution();

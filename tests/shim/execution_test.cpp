@@ -134,6 +134,20 @@ TEST_CASE("support libraries get an execution for each run") {
   CHECK(nnapi.record().calls["ANeuralNetworksExecution_setReusable"] == 0);
 }
 
+TEST_CASE("bursts that failed leave room for others") {
+  fake_nnapi::Fake& nnapi = fresh_fake("level5");
+  Session session(three_operations());
+  REQUIRE(session.configure("level5") == NNAPI_SHIM_OK);
+  Settings settings;
+  settings.fail_function = "ANeuralNetworksExecution_burstCompute";
+  nnapi.set(settings);
+  for (int i = 0; i < 8; ++i) CHECK(session.run(rows(2)) == NNAPI_SHIM_FAILED);
+  nnapi.set({});
+  REQUIRE(session.run(rows(2)) == NNAPI_SHIM_OK);
+  CHECK(nnapi.record().calls["ANeuralNetworksExecution_burstCompute"] == 9);
+  CHECK(nnapi.record().calls["ANeuralNetworksExecution_compute"] == 0);
+}
+
 TEST_CASE("without bursts") {
   fake_nnapi::Fake& nnapi = fresh_fake("level5");
   Session session(three_operations());

@@ -143,6 +143,24 @@ TEST_CASE("images go through NNAPI in NHWC and come back in NCHW") {
   CHECK_THAT(file.message(), Contains("dtype int32 found, float32 needed"));
 }
 
+TEST_CASE("rows that don't follow each other are copied for NNAPI") {
+  fresh_fake("level5");
+  ProgramMaker make;
+  make.add_segment(1, 1);
+  const Code every_second =
+      make.op("aten::slice.Tensor", {0, make.integer(0), make.integer(0), make.integer(4), make.integer(2)}, {1});
+  make.add_method(method_of(every_second + make.segment(0, {1}, {2}), 2, {{"x"}}, "Tensor"));
+  OpenFile file(make, {three_operations()});
+  INFO(file.message());
+  REQUIRE(file.status() == NNAPI_SHIM_OK);
+  REQUIRE(file.configure("level5") == NNAPI_SHIM_OK);
+  std::vector<uint8_t> bytes(4 * 256), expected;
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(i / 256 * 10 + i % 7);
+  for (const size_t row : {0, 2}) expected.insert(expected.end(), &bytes[row * 256], &bytes[row * 256] + 256);
+  REQUIRE(file.call({Given("x", ScalarType::kFloat32, {4, 64}, bytes)}) == NNAPI_SHIM_OK);
+  CHECK(file.bytes("") == plus(expected, 1));
+}
+
 TEST_CASE("files without a program are called by numbers") {
   fresh_fake("level5");
   const std::vector<uint8_t> bytes(512, 3);
@@ -216,6 +234,10 @@ TEST_CASE("dicts have keys in arguments and results") {
   CHECK(file.bytes("boxes[1]") == bytes_of(std::vector<float>{3}));
   CHECK(file.bytes(".boxes[1]") == bytes_of(std::vector<float>{3}));
   CHECK(file.bytes("[a b][0]") == bytes_of(std::vector<float>{1}));
+  const char* const odd = R"(["a\\\"b"][0])";  // the key a\"b
+  REQUIRE(file.call({Given((std::string("x") + odd).c_str(), {}, {4})}) == NNAPI_SHIM_OK);
+  CHECK(file.paths() == std::vector<std::string>{odd});
+  CHECK(file.bytes(odd) == bytes_of(std::vector<float>{4}));
 }
 
 TEST_CASE("numbers, texts, None and defaults") {

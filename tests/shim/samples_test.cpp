@@ -4,6 +4,7 @@
 #include <cstring>
 #include <functional>
 #include <limits>
+#include <set>
 
 #include "tests/shim/buffer_checks.h"
 #include "tests/shim/three_operations.h"
@@ -89,6 +90,9 @@ TEST_CASE("samples: the generator's numbers are the same for ever") {
   CHECK(samples::random_bits(0, 0) == 3793791033u);
   CHECK(samples::random_bits(1, 0) != samples::random_bits(0, 0));
   CHECK(samples::uniform_integer(5, 3, -2, -2) == -2);
+  std::set<int32_t> numbers;
+  for (uint64_t i = 0; i < 100; ++i) numbers.insert(samples::uniform_integer(7, i, -2, 1));
+  CHECK(numbers == std::set<int32_t>{-2, -1, 0, 1});
   float least = 1, most = 0;
   double sum = 0;
   for (uint64_t i = 0; i < 10000; ++i) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Several shapes of one model, and what callers get wrong.
+#include "lib/shim/execution.h"
 #include "tests/shim/session.h"
 
 using namespace nnapi_shim::testing;
@@ -113,6 +114,29 @@ TEST_CASE("callers' mistakes") {
 
   CHECK(session.configure("level5") == NNAPI_SHIM_BAD_ARGUMENT);
   CHECK(contains(session.message(), "options can't change any more"));
+}
+
+TEST_CASE("a wrong buffer is named, whatever stands behind it") {
+  const auto tensor = [](size_t bytes) {
+    nnapi_shim_tensor made = {};
+    made.bytes = bytes;
+    return made;
+  };
+  nnapi_shim::CallTensors tensors;
+  for (const size_t bytes : {16, 8, 12}) tensors.inputs.push_back(tensor(bytes));
+  for (const size_t bytes : {4, 20}) tensors.outputs.push_back(tensor(bytes));
+  char memory[32];
+  for (size_t wrong = 0; wrong <= 5; ++wrong) {
+    std::vector<nnapi_shim_buffer> buffers;
+    for (const size_t bytes : {16, 8, 12, 4, 20}) buffers.push_back({memory, bytes});
+    if (wrong < 5) --buffers[wrong].bytes;
+    nnapi_shim_error error{};
+    const int status = nnapi_shim::check_buffers({buffers.data(), 3, buffers.data() + 3, 2}, tensors, &error);
+    CHECK(status == (wrong < 5 ? NNAPI_SHIM_BAD_ARGUMENT : NNAPI_SHIM_OK));
+    if (wrong == 5) continue;
+    const std::string name = (wrong < 3 ? "input " : "output ") + std::to_string(wrong < 3 ? wrong : wrong - 3) + ":";
+    CHECK(contains(error.message, name));
+  }
 }
 
 TEST_CASE("null everywhere") {
