@@ -18,7 +18,7 @@ InputTypes inputs_of(const std::string& fixture, const std::vector<std::string>&
   Diagnostics ignored;
   ExampleTensors example;
   if (loaded.example() != nullptr) example.tensors = *loaded.example();
-  return input_types(normalise(loaded, {}, ignored), example, options_for(specs).inputs);
+  return input_types(normalise(loaded, {}, ignored), example, options_for(specs).inputs, {}, {}, ignored);
 }
 
 std::vector<TensorType> types_of(const std::string& fixture, const std::vector<std::string>& specs) {
@@ -103,9 +103,9 @@ TEST_CASE("each type has its source") {
   CHECK(sources_of("quant_quint8_bundled.pt", {"1,3,?,?"}) == "option");
 }
 
-TEST_CASE("without any source the message names the flag") {
-  CHECK_THAT(refusal("mlp.pt", {}),
-             Contains("input") && Contains("its shape is not known") && Contains("for example --input 1,12"));
+TEST_CASE("weights tell a width, and the batch is 1") {
+  CHECK(text(types_of("mlp.pt", {})) == "float32[1, 12]\n");
+  CHECK(sources_of("mlp.pt", {}) == "weights");
 }
 
 TEST_CASE("a quantised input without a scale is refused") {

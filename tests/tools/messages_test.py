@@ -96,11 +96,11 @@ class ManyRefusals(ModelTest):
 class MissingShapes(ModelTest):
     def test_all_inputs_at_once(self):
         self.save(Tables(), torch.zeros(1, 5, dtype=torch.long), torch.zeros(1, 5, dtype=torch.long), torch.ones(1, 5))
-        said = self.refuse(needed=["the shapes of 3 inputs are not known: ids, positions, mask",
-                                   "--input ids=1,5:int64 --input positions=1,5:int64 --input mask=DIMS, where DIMS are",
+        said = self.refuse(needed=["inputs ids, positions, mask: their sizes are not known",
+                                   "--input ids=1,", ":int64 --input positions=1,", "--input mask=",
                                    "the model reads ids as indices", "aten::embedding"])
         self.assertNotIn("reads mask", said)
-        self.refuse("--input", "mask=1,5", needed=["the shapes of 2 inputs are not known: ids, positions:"])
+        self.refuse("--input", "mask=1,5", needed=["inputs ids, positions: their sizes are not known"])
 
     def test_example_runs(self):
         class Rows(nn.Module):
@@ -112,15 +112,14 @@ class MissingShapes(ModelTest):
                 return self.table(ids).sum(1)
 
         self.save(Rows(), torch.zeros(1, 3, dtype=torch.long))
-        self.refuse(needed=["input ids: its shape is not known", "for example --input 1,5:int64"])
-        self.succeed(self.model, "--input", "1,5:int64", "--verify", "-o", self.out)
+        self.refuse(needed=["input ids: its sizes are not known", "for example --input 1,100:int64"])
+        self.succeed(self.model, "--input", "1,100:int64", "--verify", "-o", self.out)
 
     def test_examples_are_by_weights(self):
         """Sizes of a picture are an example for a network of pictures alone."""
-        for module, size, example in [(nn.LSTM(6, 8, batch_first=True), (1, 4, 6), "--input DIMS, where"),
-                                      (nn.Sequential(nn.ReLU(), nn.Linear(12, 4)), (2, 12), "--input 1,12"),
-                                      (nn.Conv3d(2, 4, 3), (1, 2, 8, 8, 8), "--input 1,2,16,112,112"),
-                                      (nn.Sequential(nn.Flatten(), nn.Linear(12, 4)), (1, 3, 4), "--input DIMS, where")]:
+        for module, size, example in [(nn.LSTM(6, 8, batch_first=True), (1, 4, 6), "--input 1,100,6"),
+                                      (nn.Conv3d(2, 4, 3), (1, 2, 8, 8, 8), "--input 1,2,32,32,32"),
+                                      (nn.Sequential(nn.Flatten(), nn.Linear(12, 4)), (1, 3, 4), "--input 1,12")]:
             with self.subTest(module=module):
                 self.save(module, torch.rand(*size))
                 self.assertNotIn("224", self.refuse(needed=[example]))

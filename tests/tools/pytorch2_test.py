@@ -156,7 +156,7 @@ class TracedInputs(CliTest, StockTorchTest):
             with self.subTest(content=content):
                 path = self.folder / "model.pt"
                 path.write_bytes(changed("attention", "/traced_inputs.pkl", content))
-                self.fail_with(1, path, "-o", self.folder / "out.pt", needed=["its shape is not known"])
+                self.fail_with(1, path, "-o", self.folder / "out.pt", needed=["its sizes are not known"])
                 self.succeed(path, "--input", "2,5,8", "-o", self.folder / "out.pt")
 
 

@@ -118,7 +118,7 @@ class RankZero(CliTest, StockTorchTest):
         self.assert_close(load(path)(parts), load(out)(parts))
 
     def test_unknown_rank(self):
-        self.fail_with(1, self.traced(Scaled()), "-o", self.folder / "out.pt", needed=["the shapes of 3 inputs are not known"])
+        self.fail_with(1, self.traced(Scaled()), "-o", self.folder / "out.pt", needed=["their sizes are not known"])
 
 
 if __name__ == "__main__":

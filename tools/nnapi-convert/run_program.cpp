@@ -13,6 +13,8 @@
 
 #include "lib/base/error.h"
 #include "lib/base/nearest_name.h"
+#include "lib/base/options_needed.h"
+#include "lib/base/shell_word.h"
 #include "lib/base/split_text.h"
 #include "lib/base/standard_output.h"
 #include "tools/nnapi-convert/command_line.h"
@@ -69,9 +71,19 @@ int run(int argc, char** argv) {
   return subcommand->second(arguments);
 }
 
+// Returns the command that was given, with more words behind it.
+std::string longer_command(int argc, char** argv, const std::vector<std::string>& words) {
+  std::string result = "nnapi-convert";
+  for (int i = 1; i < argc; ++i) result += " " + shell_word(argv[i]);
+  for (const std::string& word : words) result += " " + shell_word(word);
+  return result;
+}
+
 int run_and_report(int argc, char** argv) {
   try {
     return flushed(run(argc, argv));
+  } catch (const OptionsNeeded& error) {
+    return report(fmt::format("{}\n{}", error.what(), longer_command(argc, argv, error.words())), error.exit_code());
   } catch (const ConvertError& error) {
     return report(error.what(), error.exit_code());
   } catch (const std::bad_alloc&) {

@@ -10,7 +10,6 @@
 
 #include "lib/converter/frontend/arguments.h"
 #include "lib/converter/frontend/byte_inputs.h"
-#include "lib/converter/frontend/input_types.h"
 #include "lib/converter/frontend/normalise.h"
 #include "lib/converter/frontend/original_run.h"
 #include "lib/converter/frontend/recognise.h"
@@ -94,6 +93,27 @@ const FrozenModule& Frontend::frozen() {
   return *frozen_;
 }
 
+// Returns the types of the inputs. The second graph gets the sizes that were solved for the first.
+InputTypes Frontend::types_of_inputs(const NormalisedModel& model, const InferOptions& how, Diagnostics& diagnostics) {
+  std::vector<InputSpec> specs = options_.inputs;
+  for (const InputSpec& solved : solved_) {
+    const auto is_name = [&](const std::string& name) { return name == solved.name; };
+    if (std::any_of(model.input_names.begin(), model.input_names.end(), is_name)) specs.push_back(solved);
+  }
+  InputTypes result = input_types(model, example_tensors(model, loaded_), specs, options_.pixels, how, diagnostics);
+  for (size_t i = 0; solved_.empty() && i < result.types.size(); ++i) {
+    const TensorType& type = result.types[i];
+    if (result.sources[i] != TypeSource::kWeights || !all_fixed(type.dims)) continue;
+    InputSpec solved;
+    solved.name = model.input_names[i];
+    for (const int64_t size : fixed_values(type.dims)) solved.sizes.emplace_back(size);
+    solved.dtype = type.dtype;
+    solved.source = TypeSource::kWeights;
+    solved_.push_back(std::move(solved));
+  }
+  return result;
+}
+
 TypedModel Frontend::type(const TypeRequest& request, Diagnostics& diagnostics) {
   const bool is_whole = request.run_by == RunBy::kNnapi;
   const StageCallbacks none;
@@ -114,7 +134,7 @@ TypedModel Frontend::type(const TypeRequest& request, Diagnostics& diagnostics) 
   stages.end([&] { return to_text(model, {}); });
 
   stages.begin("infer");
-  InputTypes inputs = input_types(model, example_tensors(model, loaded_), options_.inputs, options_.pixels);
+  InputTypes inputs = types_of_inputs(model, how, diagnostics);
   typed.original_inputs = std::move(inputs.types);
   typed.input_sources = std::move(inputs.sources);
   warn_of_traced_inputs(typed, diagnostics);

@@ -17,6 +17,7 @@
 #include "lib/converter/frontend/freeze.h"
 #include "lib/converter/frontend/index_range.h"
 #include "lib/converter/frontend/infer.h"
+#include "lib/converter/frontend/input_types.h"
 #include "lib/converter/frontend/memory_order.h"
 #include "lib/converter/frontend/quant_mode.h"
 #include "lib/converter/graph/normalised_model.h"
@@ -89,11 +90,13 @@ class Frontend {
   };
 
   const FrozenModule& frozen();
+  InputTypes types_of_inputs(const NormalisedModel& model, const InferOptions& how, Diagnostics& diagnostics);
   TypedModel type(const TypeRequest& request, Diagnostics& diagnostics);
 
   LoadedModel loaded_;
   FrontendOptions options_;
   std::optional<FrozenModule> frozen_;
+  std::vector<InputSpec> solved_;  // sizes that the weights told, for the second graph
   std::optional<TypedModel> whole_;
   std::exception_ptr whole_error_;  // what whole() throws
   Diagnostics of_whole_;

@@ -11,10 +11,12 @@
 
 #include "lib/base/counted.h"
 #include "lib/base/error.h"
+#include "lib/base/options_needed.h"
 #include "lib/converter/frontend/arguments.h"
 #include "lib/converter/frontend/bound_arguments.h"
 #include "lib/converter/frontend/index_range.h"
 #include "lib/converter/frontend/pixel_input.h"
+#include "lib/converter/frontend/solve_sizes.h"
 #include "lib/ops/known_refusals.h"
 #include "lib/ops/op_context.h"
 #include "lib/ops/registry.h"
@@ -238,35 +240,8 @@ void check(const TensorType& type, const Value* input, const std::string& name, 
   }
 }
 
-// Returns a type with the channels that the weights need; nothing if the weights don't tell them. `pixels` is of this
-// input, or null.
-std::optional<TensorType> type_from_weights(const Value* input, size_t index, const PixelInput* pixels) {
-  if (feeds_quantized_operator(input)) return std::nullopt;
-  const auto dims = pixels != nullptr ? pixels_from_weights(input, index, *pixels) : dims_from_weights(input, index);
-  if (!dims) return std::nullopt;
-  return TensorType{pixels != nullptr ? at::kByte : at::kFloat, *dims, {}};
-}
-
-// Returns sizes that the node might take as its first input, by its weights.
-std::optional<std::string> sizes_of_weights(const Node& node) {
-  if (const auto wanted = wanted_input(node)) {
-    const char* rest = wanted->rank == 3 ? "100" : wanted->rank == 4 ? "224,224" : "16,112,112";
-    return fmt::format("1,{},{}", wanted->channels, rest);
-  }
-  if (is_one_of(node, {"aten::linear"})) {
-    const auto weight = constant_argument(node, "weight");
-    if (weight && weight->dim() == 2) return fmt::format("1,{}", weight->size(1));
-  }
-  return std::nullopt;
-}
-
 // Stands for sizes that nothing tells.
 constexpr const char* kAnySizes = "DIMS";
-
-// Returns sizes that the first operation with weights might take, as an example in a message.
-std::string sizes_for_example(const Value* input) {
-  return find_in_readers(input, sizes_of_weights).value_or(kAnySizes);
-}
 
 // Returns the pixels that the input takes, or null.
 const PixelInput* takes_pixels(const NormalisedModel& model, size_t index, const std::optional<PixelInput>& pixels) {
@@ -278,92 +253,172 @@ const PixelInput* takes_pixels(const NormalisedModel& model, size_t index, const
   return taker - names.begin() == static_cast<std::ptrdiff_t>(index) ? &*pixels : nullptr;
 }
 
-// Collects the inputs without a shape, so that one message says how to give all of them.
-class MissingShapes {
- public:
-  explicit MissingShapes(const NormalisedModel& model) : model_(model) {}
-
-  void add(size_t index) { missing_.push_back(index); }
-
-  // Throws ConvertError if an input has no shape.
-  void check() const {
-    if (missing_.empty()) return;
-    const Value* first = model_.inputs[missing_[0]];
-    if (missing_.size() == 1 && feeds_quantized_operator(first)) {
-      fail(model_.input_names[missing_[0]],
-           "it is quantised and the file holds no input scale; give --input DIMS:quint8:SCALE:ZERO_POINT");
-    }
-    constexpr const char* kWhy =
-        "the file holds no example of the inputs, and shapes are read from the weights only where the first operation "
-        "is a convolution over one or two axes";
-    std::string examples, names, indices;
-    for (const size_t index : missing_) {
-      examples += (examples.empty() ? "--input " : " --input ") + example(index);
-      names += (names.empty() ? "" : ", ") + model_.input_names[index];
-      indices += index_text(index);
-    }
-    const bool is_open = examples.find(kAnySizes) != std::string::npos;
-    const std::string meaning = is_open ? ", where DIMS are the sizes, with commas between them" : "";
-    if (missing_.size() == 1) {
-      fail(names, fmt::format("its shape is not known: {}; give {}{}{}{}", kWhy,
-                              is_open ? "" : "--input DIMS, for example ", examples, meaning, indices));
-    }
-    throw ConvertError(ExitCode::kNotConvertible,
-                       fmt::format("the shapes of {} inputs are not known: {}: {}; give --input for each, as in {}{}{}",
-                                   missing_.size(), names, kWhy, examples, meaning, indices));
+// Returns for example "1,3,?,?", with a dtype other than float32 behind it.
+std::string spec_text(const Dims& dims, at::ScalarType dtype) {
+  std::string text;
+  for (const Dim& dim : dims) {
+    text += (text.empty() ? "" : ",") + (dim.is_fixed() ? std::to_string(dim.value()) : std::string("?"));
   }
+  if (text.empty()) text = "scalar";
+  return dtype == at::kFloat ? text : text + ":" + dtype_name(dtype);
+}
+
+// Finds the types of inputs that neither the file nor --input gives. One message tells all that the weights don't tell.
+class MissingTypes {
+ public:
+  MissingTypes(const NormalisedModel& model, const std::optional<PixelInput>& pixels)
+      : model_(model), pixels_(pixels) {}
+
+  void add(size_t index) { missing_.push_back(unknown(index)); }
+
+  // Puts the types of the missing inputs to their places in `types`. Throws ConvertError if the weights don't tell all.
+  void solve(const InferOptions& options, std::vector<std::optional<TensorType>>& types, Diagnostics& diagnostics);
 
  private:
-  std::string example(size_t index) const {
-    const Value* input = model_.inputs[index];
-    const std::string name = model_.inputs.size() == 1 ? "" : model_.input_names[index] + "=";
-    if (feeds_quantized_operator(input)) return name + "DIMS:quint8:SCALE:ZERO_POINT";
-    const auto range = index_range(*input, {});
-    if (!range) return name + sizes_for_example(input);
-    return name + (range->is_cast ? "1,5" : "1,5:int64");
+  UnknownInput unknown(size_t index) const;
+  std::string with_name(size_t index, const std::string& text) const {
+    return model_.inputs.size() == 1 ? text : model_.input_names[index] + "=" + text;
   }
-
-  std::string index_text(size_t index) const {
-    const auto range = index_range(*model_.inputs[index], {});
-    if (!range) return "";
-    const std::string where = source_of(*range->reader);
-    return fmt::format("; the model reads {} as indices ({}{})", model_.input_names[index],
-                       where.empty() ? "" : where + ": ", range->reader->kind().toQualString());
-  }
+  std::string example(size_t number) const;
+  bool is_known(size_t number) const;
+  std::string known_text(size_t number) const;
+  std::string index_text(size_t index) const;
+  [[noreturn]] void refuse() const;
 
   const NormalisedModel& model_;
-  std::vector<size_t> missing_;
+  const std::optional<PixelInput>& pixels_;
+  std::vector<UnknownInput> missing_;
+  std::vector<std::optional<SolvedSizes>> solved_;  // one for each of missing_
 };
+
+UnknownInput MissingTypes::unknown(size_t index) const {
+  const Value* input = model_.inputs[index];
+  if (const PixelInput* pixels = takes_pixels(model_, index, pixels_)) {
+    return {index, at::kByte, pixels_from_weights(input, index, *pixels)};
+  }
+  const auto range = index_range(*input, {});
+  return {index, range && !range->is_cast ? at::kLong : at::kFloat, dims_from_weights(input, index)};
+}
+
+void MissingTypes::solve(const InferOptions& options, std::vector<std::optional<TensorType>>& types,
+                         Diagnostics& diagnostics) {
+  if (missing_.empty()) return;
+  const bool lacks_scale = std::any_of(missing_.begin(), missing_.end(), [&](const UnknownInput& each) {
+    return feeds_quantized_operator(model_.inputs[each.index]);
+  });
+  TypeMap known;
+  for (size_t i = 0; i < types.size(); ++i) {
+    if (types[i]) known[model_.inputs[i]] = *types[i];
+  }
+  solved_.resize(missing_.size());
+  if (!lacks_scale) solved_ = solve_sizes(model_, known, missing_, options);
+  std::string told;
+  bool is_usual = false;
+  for (size_t i = 0; i < missing_.size(); ++i) {
+    if (!is_known(i)) refuse();
+    const size_t index = missing_[i].index;
+    types[index] = TensorType{missing_[i].dtype, solved_[i]->dims, {}};
+    if (solved_[i]->stays_open) continue;
+    told += fmt::format("{}input {}: {}", told.empty() ? "" : ", ", model_.input_names[index],
+                        spec_text(solved_[i]->dims, missing_[i].dtype));
+    is_usual = is_usual || solved_[i]->is_usual;
+  }
+  if (told.empty()) return;
+  diagnostics.warn(fmt::format("{}, {}; --input gives other sizes", told,
+                               is_usual ? "the usual size of pictures, as the weights take any" : "from the weights"));
+}
+
+// Returns what --input may be for an input, with DIMS for sizes of which nothing is known.
+std::string MissingTypes::example(size_t number) const {
+  const UnknownInput& input = missing_[number];
+  if (feeds_quantized_operator(model_.inputs[input.index])) {
+    return with_name(input.index, "DIMS:quint8:SCALE:ZERO_POINT");
+  }
+  const bool has_example = solved_[number] && !solved_[number]->example.empty();
+  if (has_example) return with_name(input.index, spec_text(to_dims(solved_[number]->example), input.dtype));
+  return with_name(input.index, input.dtype == at::kLong ? std::string("1,5:int64") : std::string(kAnySizes));
+}
+
+// False for an input that the model flattens first: it may have other axes.
+bool MissingTypes::is_known(size_t number) const {
+  if (!solved_[number] || !solved_[number]->is_known()) return false;
+  const auto& uses = model_.inputs[missing_[number].index]->uses();
+  return std::none_of(uses.begin(), uses.end(), [](const torch::jit::Use& use) {
+    return is_one_of(*use.user, {"aten::flatten", "aten::reshape", "aten::view"});
+  });
+}
+
+// Returns what the weights tell of an input, such as "x=1,?,40"; empty if they tell nothing.
+std::string MissingTypes::known_text(size_t number) const {
+  if (!solved_[number]) return "";
+  const std::string sizes = spec_text(solved_[number]->dims, missing_[number].dtype);
+  const bool is_flattened = solved_[number]->is_known() && !is_known(number);
+  return with_name(missing_[number].index, sizes) + (is_flattened ? " of the flattened input" : "");
+}
+
+std::string MissingTypes::index_text(size_t index) const {
+  const auto range = index_range(*model_.inputs[index], {});
+  if (!range) return "";
+  const std::string where = source_of(*range->reader);
+  return fmt::format("; the model reads {} as indices ({}{})", model_.input_names[index],
+                     where.empty() ? "" : where + ": ", range->reader->kind().toQualString());
+}
+
+void MissingTypes::refuse() const {
+  if (missing_.size() == 1 && feeds_quantized_operator(model_.inputs[missing_[0].index])) {
+    fail(model_.input_names[missing_[0].index],
+         "it is quantised and the file holds no input scale; give --input DIMS:quint8:SCALE:ZERO_POINT");
+  }
+  std::string examples, names, known, notes;
+  std::vector<std::string> words;
+  for (size_t i = 0; i < missing_.size(); ++i) {
+    words.insert(words.end(), {"--input", example(i)});
+    examples += (examples.empty() ? "--input " : " --input ") + words.back();
+    names += (names.empty() ? "" : ", ") + model_.input_names[missing_[i].index];
+    const std::string of_input = known_text(i);
+    known += (known.empty() || of_input.empty() ? "" : ", ") + of_input;
+    notes += index_text(missing_[i].index);
+  }
+  const bool is_one = missing_.size() == 1;
+  const std::string why =
+      fmt::format("{} {}: {} sizes are not known: the file holds no example of {}, and the weights tell {}{}",
+                  is_one ? "input" : "inputs", names, is_one ? "its" : "their", is_one ? "it" : "them",
+                  known.empty() ? "nothing" : "only " + known, notes);
+  if (examples.find(kAnySizes) != std::string::npos) {
+    throw ConvertError(ExitCode::kNotConvertible,
+                       fmt::format("{}; give {}, where DIMS are the sizes, with commas between them", why, examples));
+  }
+  throw OptionsNeeded(ExitCode::kNotConvertible, fmt::format("{}; give them, for example {}", why, examples), words);
+}
 
 }  // namespace
 
 InputTypes input_types(const NormalisedModel& model, const ExampleTensors& example, const std::vector<InputSpec>& specs,
-                       const std::optional<PixelInput>& pixels) {
+                       const std::optional<PixelInput>& pixels, const InferOptions& options, Diagnostics& diagnostics) {
   const std::vector<const InputSpec*> by_input = specs_by_input(model, specs);
+  std::vector<std::optional<TensorType>> types(model.inputs.size());
   InputTypes result;
-  MissingShapes missing(model);
+  MissingTypes missing(model, pixels);
   for (size_t i = 0; i < model.inputs.size(); ++i) {
-    const Value* input = model.inputs[i];
     const auto in_file = example_type(example.tensors, i);
-    TensorType type;
-    TypeSource source = example.source;
+    TypeSource source = TypeSource::kWeights;
     if (by_input[i] != nullptr) {
       source = by_input[i]->source;
-      type = type_from_spec(*by_input[i], i, in_file);
+      types[i] = type_from_spec(*by_input[i], i, in_file);
     } else if (in_file) {
-      type = *in_file;
-    } else if (const auto from_weights = type_from_weights(input, i, takes_pixels(model, i, pixels))) {
-      source = TypeSource::kWeights;
-      type = *from_weights;
+      source = example.source;
+      types[i] = *in_file;
     } else {
       missing.add(i);
-      continue;
     }
-    check(type, input, model.input_names[i], source, model.run_by);
-    result.types.push_back(std::move(type));
+    if (types[i]) check(*types[i], model.inputs[i], model.input_names[i], source, model.run_by);
     result.sources.push_back(source);
   }
-  missing.check();
+  missing.solve(options, types, diagnostics);
+  for (size_t i = 0; i < types.size(); ++i) {
+    check(*types[i], model.inputs[i], model.input_names[i], result.sources[i], model.run_by);
+    result.types.push_back(std::move(*types[i]));
+  }
   return result;
 }
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The types of forward's inputs. They come from, in this order: --input, the example in the file (bundled inputs, or
-// what the model was traced with, which PyTorch 2 saves), the weights that an input meets first (rank and channels; the
-// other sizes stay flexible). Never a guess. `pixels` says which input takes bytes of pictures, if one does.
+// what the model was traced with, which PyTorch 2 saves), the weights (solve_sizes.h): where they leave one answer but
+// for the batch, which is 1 then, and open sizes where the first operation is a convolution and all operators take
+// them. Never a guess without a word. `pixels` says which input takes bytes of pictures, if one does.
 #pragma once
 
 #include <optional>
 #include <vector>
 
+#include "lib/base/diagnostics.h"
+#include "lib/converter/frontend/inferred_types.h"
 #include "lib/converter/graph/normalised_model.h"
 #include "lib/converter/load/load.h"
 #include "lib/types/options.h"
@@ -26,9 +29,10 @@ struct ExampleTensors {
   TypeSource source = TypeSource::kBundledInputs;
 };
 
-// One type for each input of the model. Throws ConvertError: kUsage for
-// specs that don't fit the signature, kNotConvertible for inputs of which nothing is known; the message names the flag.
+// Returns one type for each input of the model, and warns of sizes that the weights told. Throws ConvertError: kUsage
+// for specs that don't fit the signature, kNotConvertible (OptionsNeeded, if an example of the sizes is known) for
+// inputs whose sizes are not known.
 InputTypes input_types(const NormalisedModel& model, const ExampleTensors& example, const std::vector<InputSpec>& specs,
-                       const std::optional<PixelInput>& pixels = {});
+                       const std::optional<PixelInput>& pixels, const InferOptions& options, Diagnostics& diagnostics);
 
 }  // namespace nnapi_convert

@@ -7,6 +7,7 @@
 
 #include "lib/base/counted.h"
 #include "lib/base/error.h"
+#include "lib/base/options_needed.h"
 #include "lib/base/refusal_groups.h"
 #include "lib/converter/frontend/memory_order.h"
 #include "lib/converter/frontend/original_run.h"
@@ -115,6 +116,8 @@ PlannedModel offer_whole(Frontend& frontend, const PlanOptions& options, Diagnos
   try {
     return plan_of_one(frontend, options, diagnostics, stages);
   } catch (const OriginalFails&) {
+    throw;
+  } catch (const OptionsNeeded&) {  // which parts of the model need, too
     throw;
   } catch (const ConvertError& error) {
     if (error.exit_code() != ExitCode::kNotConvertible) throw;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "lib/base/shell_word.h"
 #include "lib/converter/report/mac_share.h"
 #include "lib/nnapi/api_level.h"
 
@@ -46,12 +47,6 @@ std::string size_text(uint64_t bytes) {
   constexpr uint64_t kMegabyte = 1'000'000;
   const auto size = static_cast<double>(bytes);
   return bytes < kMegabyte ? fmt::format("{:.1f} kB", size / 1e3) : fmt::format("{:.1f} MB", size / 1e6);
-}
-
-// As a shell takes it.
-std::string shell_word(const std::string& word) {
-  const bool is_plain = word.find_first_of(" \t'\"\\$`*?[]()<>|&;#~!") == std::string::npos;
-  return is_plain ? word : "'" + word + "'";
 }
 
 std::string next_step(const WrittenFile& file, int level, Runtime runtime) {
