@@ -9,6 +9,7 @@
 #include "lib/base/error.h"
 #include "lib/litert/codes.h"
 #include "lib/litert/names.h"
+#include "lib/litert/option_fields.h"
 
 namespace nnapi_convert::litert {
 namespace {
@@ -17,6 +18,7 @@ constexpr size_t kOffset = 4;
 constexpr size_t kIdentifierAt = 4;
 // A file may let many vectors share bytes; what is read of it stays in proportion to its size.
 constexpr uint64_t kMostReadPerByte = 4;
+constexpr uint64_t kMostShownNumbers = 16;  // of a constant
 
 // A checked view of the file.
 class Bytes {
@@ -109,11 +111,11 @@ class TableView {
     return {TableView(bytes_, bytes_.target(place))};
   }
 
-  // The size of a vector of bytes, which are not read.
-  uint64_t byte_count(int id) const {
+  // Where a vector of bytes lies, which are not read, and their number.
+  std::pair<uint64_t, uint64_t> bytes(int id) const {
     const Vector vector = vector_at(id);
     bytes_.data(vector.begin, vector.count);
-    return vector.count;
+    return {vector.begin, vector.count};
   }
 
  private:
@@ -143,22 +145,106 @@ class TableView {
 
 struct ReadCode {
   std::string name;
-  int32_t version;
+  int32_t code, version;
+};
+
+// Where the data of a buffer lie.
+struct ReadBuffer {
+  uint64_t begin = 0, bytes = 0;
 };
 
 ReadCode read_code(const TableView& table) {
   const int32_t code = std::max<int32_t>(table.number<int8_t>(0), table.number<int32_t>(3));
   const std::string custom = table.text(1);
-  return {custom.empty() ? name_of(static_cast<Builtin>(code)) : "CUSTOM " + custom, table.number<int32_t>(2, 1)};
+  return {custom.empty() ? name_of(static_cast<Builtin>(code)) : "CUSTOM " + custom, code, table.number<int32_t>(2, 1)};
 }
 
-ReadTensor read_tensor(const Bytes& bytes, const TableView& table, const std::vector<uint64_t>& buffers) {
+template <typename Number>
+std::string values_text(const Bytes& bytes, const ReadBuffer& buffer) {
+  if (buffer.bytes == 0 || buffer.bytes / sizeof(Number) > kMostShownNumbers) return "";
+  bytes.spend(buffer.bytes);
+  std::vector<Number> numbers(buffer.bytes / sizeof(Number));
+  std::memcpy(numbers.data(), bytes.data(buffer.begin, buffer.bytes), numbers.size() * sizeof(Number));
+  if constexpr (sizeof(Number) == 1) {
+    return fmt::format("[{}]", fmt::join(std::vector<int>(numbers.begin(), numbers.end()), ", "));
+  } else {
+    return fmt::format("[{}]", fmt::join(numbers, ", "));
+  }
+}
+
+std::string values_text(const Bytes& bytes, const ReadBuffer& buffer, TensorType type) {
+  switch (type) {
+    case TensorType::INT32:
+      return values_text<int32_t>(bytes, buffer);
+    case TensorType::FLOAT32:
+      return values_text<float>(bytes, buffer);
+    case TensorType::INT8:
+      return values_text<int8_t>(bytes, buffer);
+    case TensorType::UINT8:
+      return values_text<uint8_t>(bytes, buffer);
+    default:
+      return "";
+  }
+}
+
+std::string option_text(const TableView& table, const OptionField& field) {
+  switch (field.kind) {
+    case OptionKind::kPadding:
+      return padding_name(table.number<int8_t>(field.id));
+    case OptionKind::kActivation:
+      return activation_name(table.number<int8_t>(field.id));
+    case OptionKind::kTensorType:
+      return name_of(static_cast<TensorType>(table.number<int8_t>(field.id)));
+    case OptionKind::kMode:
+      return std::to_string(table.number<int8_t>(field.id));
+    case OptionKind::kBool:
+      return table.number<int8_t>(field.id) != 0 ? "true" : "false";
+    case OptionKind::kFloat:
+      return fmt::format("{}", table.number<float>(field.id));
+    case OptionKind::kInts:
+      return fmt::format("[{}]", fmt::join(table.numbers<int32_t>(field.id), ", "));
+    case OptionKind::kInt:
+      break;
+  }
+  return std::to_string(table.number<int32_t>(field.id, field.default_value));
+}
+
+// Whether a value is that of most operators.
+bool says_nothing(const OptionField& field, const std::string& value) {
+  switch (field.kind) {
+    case OptionKind::kActivation:
+      return value == "NONE";
+    case OptionKind::kBool:
+      return value == "false";
+    case OptionKind::kMode:
+      return value == "0";
+    case OptionKind::kInt:
+      return field.default_value != 0 && value == std::to_string(field.default_value);
+    default:
+      return false;
+  }
+}
+
+void read_options(const TableView& table, ReadOperator& read) {
+  read.options_table = table.number<uint8_t>(3);
+  for (const TableView& options : table.table(4)) {
+    for (const OptionField& field : option_fields(static_cast<Options>(read.options_table))) {
+      const std::string value = option_text(options, field);
+      if (!says_nothing(field, value)) read.options.emplace_back(field.name, value);
+    }
+  }
+}
+
+ReadTensor read_tensor(const Bytes& bytes, const TableView& table, const std::vector<ReadBuffer>& buffers) {
   ReadTensor tensor;
   tensor.shape = table.numbers<int32_t>(0);
-  tensor.type = name_of(static_cast<TensorType>(table.number<int8_t>(1)));
+  const auto type = static_cast<TensorType>(table.number<int8_t>(1));
+  tensor.type = name_of(type);
   const auto buffer = table.number<uint32_t>(2);
   if (buffer >= buffers.size()) bytes.fail(fmt::format("a tensor refers to buffer {}", buffer));
-  tensor.constant_bytes = buffers[buffer];
+  tensor.constant_begin = buffers[buffer].begin;
+  tensor.constant_bytes = buffers[buffer].bytes;
+  tensor.value = values_text(bytes, buffers[buffer], type);
   tensor.name = table.text(3);
   for (const TableView& quantisation : table.table(4)) {
     tensor.scales = quantisation.numbers<float>(2);
@@ -176,7 +262,7 @@ void check_tensors(const Bytes& bytes, const std::vector<int32_t>& numbers, size
 }
 
 ReadSubgraph read_subgraph(const Bytes& bytes, const TableView& table, const std::vector<ReadCode>& codes,
-                           const std::vector<uint64_t>& buffers) {
+                           const std::vector<ReadBuffer>& buffers) {
   ReadSubgraph subgraph;
   for (const TableView& tensor : table.tables(0)) subgraph.tensors.push_back(read_tensor(bytes, tensor, buffers));
   subgraph.inputs = table.numbers<int32_t>(1);
@@ -188,7 +274,14 @@ ReadSubgraph read_subgraph(const Bytes& bytes, const TableView& table, const std
   for (const TableView& each : table.tables(3)) {
     const auto code = each.number<uint32_t>(0);
     if (code >= codes.size()) bytes.fail(fmt::format("there is no operator code {}", code));
-    ReadOperator read{codes[code].name, codes[code].version, each.numbers<int32_t>(1), each.numbers<int32_t>(2)};
+    ReadOperator read{codes[code].name,
+                      codes[code].code,
+                      codes[code].version,
+                      each.numbers<int32_t>(1),
+                      each.numbers<int32_t>(2),
+                      0,
+                      {}};
+    read_options(each, read);
     check_tensors(bytes, read.inputs, count);
     check_tensors(bytes, read.outputs, count);
     subgraph.operators.push_back(std::move(read));
@@ -220,7 +313,8 @@ std::string type_text(const ReadTensor& tensor) {
 std::string tensor_text(const ReadSubgraph& subgraph, int32_t number) {
   if (number < 0) return "-";
   const ReadTensor& tensor = subgraph.tensors[static_cast<size_t>(number)];
-  return fmt::format("%{}{}", number, tensor.constant_bytes > 0 ? " (" + type_text(tensor) + ")" : "");
+  if (tensor.constant_bytes == 0) return fmt::format("%{}", number);
+  return fmt::format("%{} ({}{})", number, type_text(tensor), tensor.value.empty() ? "" : " " + tensor.value);
 }
 
 std::string ports_text(const ReadFile& file, const ReadSignature& signature, const std::vector<ReadPort>& ports) {
@@ -264,7 +358,10 @@ std::string all_text(const ReadFile& file) {
         results.push_back(fmt::format("%{}: {} {}", number, type_text(tensor), tensor.name));
       }
       for (const int32_t number : each.inputs) inputs.push_back(tensor_text(subgraph, number));
-      text += fmt::format("  {} = {}({})\n", fmt::join(results, ", "), each.name, fmt::join(inputs, ", "));
+      std::vector<std::string> options;
+      for (const auto& [name, value] : each.options) options.push_back(name + " " + value);
+      text += fmt::format("  {} = {}({})", fmt::join(results, ", "), each.name, fmt::join(inputs, ", "));
+      text += options.empty() ? "\n" : fmt::format(" {{{}}}\n", fmt::join(options, ", "));
     }
   }
   return text;
@@ -282,13 +379,18 @@ ReadFile read_file(std::string_view bytes, const std::string& path) {
   const TableView root(view, view.target(0));
   ReadFile file;
   file.description = root.text(3);
-  std::vector<uint64_t> buffers;
+  std::vector<ReadBuffer> buffers;
   const std::vector<TableView> buffer_tables = root.tables(4);
   for (const TableView& buffer : buffer_tables) {
     const uint64_t begin = buffer.number<uint64_t>(1), size = buffer.number<uint64_t>(2);
     if (begin > 1 && (begin > view.size() || view.size() - begin < size)) view.fail("data lie behind the file's end");
-    buffers.push_back(begin > 1 ? size : buffer.byte_count(0));
-    file.constant_bytes += buffers.back();
+    if (begin > 1) {
+      buffers.push_back({begin, size});
+    } else {
+      const auto [inner_begin, inner_size] = buffer.bytes(0);
+      buffers.push_back({inner_begin, inner_size});
+    }
+    file.constant_bytes += buffers.back().bytes;
   }
   std::vector<ReadCode> codes;
   for (const TableView& code : root.tables(1)) codes.push_back(read_code(code));
@@ -350,8 +452,10 @@ nlohmann::json to_json(const ReadFile& file) {
                                  {"channel_axis", tensor.channel_axis}});
     }
     for (const ReadOperator& each : subgraph.operators) {
-      part["operators"].push_back(
-          {{"name", each.name}, {"version", each.version}, {"inputs", each.inputs}, {"outputs", each.outputs}});
+      nlohmann::json entry = {
+          {"name", each.name}, {"version", each.version}, {"inputs", each.inputs}, {"outputs", each.outputs}};
+      for (const auto& [name, value] : each.options) entry["options"][name] = value;
+      part["operators"].push_back(std::move(entry));
     }
     form["subgraphs"].push_back(std::move(part));
   }

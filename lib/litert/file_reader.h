@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace nnapi_convert::litert {
@@ -18,7 +19,8 @@ constexpr int32_t kUint8Shift = 128;
 struct ReadTensor {
   std::string name, type;
   std::vector<int32_t> shape, signature;
-  uint64_t constant_bytes = 0;  // 0: not a constant
+  uint64_t constant_begin = 0, constant_bytes = 0;  // where its data lie in the file; 0 bytes: not a constant
+  std::string value;                                // of a constant of few numbers, such as "[1, 2]"
   std::vector<float> scales;
   std::vector<int64_t> zero_points;
   int32_t channel_axis = 0;
@@ -26,8 +28,11 @@ struct ReadTensor {
 
 struct ReadOperator {
   std::string name;  // or a custom operator's
+  int32_t code = 0;  // its number in the format
   int32_t version = 1;
   std::vector<int32_t> inputs, outputs;
+  int options_table = 0;                                     // its number in the union BuiltinOptions
+  std::vector<std::pair<std::string, std::string>> options;  // names and values, but for defaults that say nothing
 };
 
 struct ReadSubgraph {

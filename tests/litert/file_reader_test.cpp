@@ -54,6 +54,32 @@ TEST_CASE("a file is shown with its signatures, operators and tensors") {
   CHECK(text.find("x: float32[1, 6]") != std::string::npos);
 }
 
+TEST_CASE("an operator is shown with its options, and a small constant with its numbers") {
+  Net net;
+  net.output(net.transpose(net.input({1, 2, 3}), {0, 2, 1}));
+  OutputPort output;
+  output.name = "y";
+  InputPort input;
+  input.name = "x";
+  ConvertedFile converted = convert_model({{"serving_default", &net.model, {input}, {output}}}, {});
+  Subgraph& subgraph = converted.file.subgraphs[0];
+  Table options;
+  options.set(0, static_cast<int8_t>(1));
+  options.set(1, int32_t{2});
+  options.set(2, int32_t{3});
+  options.set(3, static_cast<int8_t>(3));
+  options.set(4, int32_t{2}, int32_t{1});
+  subgraph.operators.push_back({Builtin::CONV_2D, 1, {1, 1, 1}, {1}, Options::CONV_2D, std::move(options)});
+  std::string bytes;
+  write_file(converted.file,
+             [&](const void* data, size_t size) { bytes.append(static_cast<const char*>(data), size); });
+  const ReadFile read = litert::read_file(bytes, "x.tflite");
+  const std::string text = to_text(read);
+  CHECK(text.find("(int32[3] [0, 2, 1])") != std::string::npos);
+  CHECK(text.find("{padding VALID, stride_w 2, stride_h 3, activation RELU6, dilation_w 2}") != std::string::npos);
+  CHECK(to_json(read)["subgraphs"][0]["operators"][1]["options"]["stride_h"] == "3");
+}
+
 TEST_CASE("cut files are refused, or read as far as they are whole") {
   const std::string bytes = some_file();
   for (size_t size = 0; size < bytes.size(); ++size) read_damaged(bytes.substr(0, size));
