@@ -14,18 +14,19 @@ size_t BufferPool::add(const std::string& bytes) {
   return known->second;
 }
 
-size_t BufferPool::add(const std::vector<nnapi::Constant>& parts, bool shifts_sign) {
+size_t BufferPool::add(const std::vector<nnapi::Constant>& parts, bool shifts_sign, bool is_symmetric) {
   const size_t hash = parts.front().sample_hash();
   const auto [begin, end] = large_.equal_range(hash);
   const auto same = std::find_if(begin, end, [&](const auto& each) {
     const Buffer& buffer = buffers_[each.second];
-    return buffer.shifts_sign == shifts_sign && buffer.parts == parts;
+    return buffer.shifts_sign == shifts_sign && buffer.is_symmetric == is_symmetric && buffer.parts == parts;
   });
   if (same != end) return same->second;
   large_.emplace(hash, buffers_.size());
   buffers_.emplace_back();
   buffers_.back().parts = parts;
   buffers_.back().shifts_sign = shifts_sign;
+  buffers_.back().is_symmetric = is_symmetric;
   return buffers_.size() - 1;
 }
 

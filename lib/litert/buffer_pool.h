@@ -18,7 +18,7 @@ class BufferPool {
 
   // Return the number of a buffer with these data.
   size_t add(const std::string& bytes);
-  size_t add(const std::vector<nnapi::Constant>& parts, bool shifts_sign);
+  size_t add(const std::vector<nnapi::Constant>& parts, bool shifts_sign, bool is_symmetric = false);
 
  private:
   std::vector<Buffer>& buffers_;

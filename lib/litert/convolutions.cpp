@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Convolutions and products of matrices. LiteRT's filters have NNAPI's order, and its integers of 8 bits want weights
-// with zero point 0.
+// Convolutions and products of matrices. LiteRT's filters have NNAPI's order, and its int8 weights are symmetric.
 #include "lib/litert/operations.h"
 #include "lib/litert/windows.h"
 
@@ -30,27 +29,32 @@ void set_bias_scales(Graph& graph, const Weighted& of) {
   bias.channel_axis = 0;
 }
 
-// int8 convolutions compute with weights whose zero point is 0. Other uint8 weights keep their type, and so does the
-// operation, between QUANTIZEs that are exact.
-bool stays_uint8(const Graph& graph, TensorId filter, bool takes_zero_points) {
-  const Tensor& tensor = graph.at(filter);
-  return tensor.type == TensorType::INT8 && tensor.zero_points[0] != 0 && !takes_zero_points;
+// LiteRT computes with int8 weights whose zero point is 0: convolutions refuse another one, and FULLY_CONNECTED ignores
+// it in XNNPACK. Other uint8 weights keep their type, and so does the operation, between QUANTIZEs that are exact.
+bool stays_uint8(const Tensor& filter) {
+  return filter.type == TensorType::INT8 && filter.zero_points[0] != 0;
 }
 
-Weighted weighted(OperationWriter& w, const char* filter_name, bool takes_zero_points = false) {
+TensorId filter_tensor(OperationWriter& w, const char* name) {
   Graph& graph = w.graph;
-  Weighted result{w.tensor("input"), w.tensor(filter_name), w.tensor("bias"), w.output(), kLeftOut};
+  const nnapi::Operand& operand = *w.operand_of(name);
+  const Tensor described = graph.described(operand);
+  if (operand.constant() == nullptr || described.type != TensorType::INT8) return w.tensor(name);
+  if (!stays_uint8(described)) return graph.symmetric_constant_of(operand);
+  return operand.type == OperandCode::TENSOR_QUANT8_ASYMM ? graph.uint8_constant_of(operand) : w.tensor(name);
+}
+
+Weighted weighted(OperationWriter& w, const char* filter_name) {
+  Graph& graph = w.graph;
+  const TensorId filter = filter_tensor(w, filter_name);
+  Weighted result{w.tensor("input"), filter, w.tensor("bias"), w.output(), kLeftOut};
   result.given_output = result.output;
   // Operations with different scales may share a bias.
   Tensor bias = graph.at(result.bias);
   if (bias.is_constant()) result.bias = graph.add(std::move(bias));
-  if (stays_uint8(graph, result.filter, takes_zero_points)) {
-    const nnapi::Operand* filter = w.operand_of(filter_name);
-    if (filter->is_constant() && filter->type == OperandCode::TENSOR_QUANT8_ASYMM) {
-      result.filter = graph.uint8_constant_of(*filter);
-    } else {
-      result.filter = graph.requantised(result.filter, as_uint8(graph.at(result.filter)));
-    }
+  if (stays_uint8(graph.at(filter))) result.filter = graph.requantised(filter, as_uint8(graph.at(filter)));
+  const TensorType weights_type = graph.at(result.filter).type, type = graph.at(result.input).type;
+  if (weights_type == TensorType::UINT8 && type == TensorType::INT8) {
     result.input = graph.requantised(result.input, as_uint8(graph.at(result.input)));
     Tensor output = as_uint8(graph.at(result.output));
     output.name.clear();
@@ -172,7 +176,7 @@ void write_transpose_conv_2d(OperationWriter& w) {
 }
 
 void write_fully_connected(OperationWriter& w) {
-  const Weighted of = weighted(w, "weights", true);
+  const Weighted of = weighted(w, "weights");
   w.graph.emit(Builtin::FULLY_CONNECTED, {of.input, of.filter, of.bias}, {of.output}, Options::FULLY_CONNECTED,
                w.activation_options(0, w.integer("activation")));
   finish(w.graph, of);

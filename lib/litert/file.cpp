@@ -217,13 +217,16 @@ uint64_t Buffer::byte_count() const {
 
 void Buffer::write_to(const nnapi::ByteSink& sink) const {
   if (!bytes.empty()) sink(bytes.data(), bytes.size());
-  const nnapi::ByteSink shifted = [&sink](const void* data, size_t size) {
-    constexpr uint8_t kSignBit = 0x80;
-    std::vector<uint8_t> moved(static_cast<const uint8_t*>(data), static_cast<const uint8_t*>(data) + size);
-    for (uint8_t& each : moved) each ^= kSignBit;
-    sink(moved.data(), moved.size());
+  const nnapi::ByteSink changed = [this, &sink](const void* data, size_t size) {
+    constexpr uint8_t kSignBit = 0x80, kLowest = 0x80;  // kLowest is -128 as int8
+    std::vector<uint8_t> numbers(static_cast<const uint8_t*>(data), static_cast<const uint8_t*>(data) + size);
+    for (uint8_t& each : numbers) {
+      if (shifts_sign) each ^= kSignBit;
+      if (is_symmetric && each == kLowest) ++each;
+    }
+    sink(numbers.data(), numbers.size());
   };
-  for (const nnapi::Constant& part : parts) part.write_to(shifts_sign ? shifted : sink);
+  for (const nnapi::Constant& part : parts) part.write_to(shifts_sign || is_symmetric ? changed : sink);
 }
 
 uint64_t write_file(const File& file, const nnapi::ByteSink& sink, uint64_t most_flatbuffer_bytes) {

@@ -18,6 +18,7 @@ struct Buffer {
   std::string bytes;                   // small data
   std::vector<nnapi::Constant> parts;  // weights, one behind the other
   bool shifts_sign = false;            // 8 bit numbers move by 128: uint8 becomes int8
+  bool is_symmetric = false;           // int8 weights: -128 becomes -127
 
   uint64_t byte_count() const;
   void write_to(const nnapi::ByteSink& sink) const;

@@ -196,6 +196,12 @@ TensorId Graph::uint8_constant_of(const nnapi::Operand& operand) {
   return add(std::move(tensor));
 }
 
+TensorId Graph::symmetric_constant_of(const nnapi::Operand& operand) {
+  Tensor tensor = described(operand);
+  tensor.buffer = buffers_.add({*operand.constant()}, operand.type == OperandCode::TENSOR_QUANT8_ASYMM, true);
+  return add(std::move(tensor));
+}
+
 TensorId Graph::joined(const std::vector<nnapi::Constant>& parts, const std::vector<int32_t>& shape) {
   Tensor tensor;
   tensor.shape = shape;

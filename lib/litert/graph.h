@@ -60,6 +60,9 @@ class Graph {
   TensorId byte_like(TensorId other, int8_t value);
   // A uint8 constant of the file as NNAPI has it.
   TensorId uint8_constant_of(const nnapi::Operand& operand);
+  // An int8 constant from -127 to 127, which LiteRT's weights have to be: its kernels for ARM add two products in 16
+  // bits, and two of -128 * -128 have no room there.
+  TensorId symmetric_constant_of(const nnapi::Operand& operand);
   TensorId scalar_float(float value) { return floats({value}, {}); }
   // A constant of the parts one behind the other, along the first axis.
   TensorId joined(const std::vector<nnapi::Constant>& parts, const std::vector<int32_t>& shape);

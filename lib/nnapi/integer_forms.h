@@ -39,11 +39,12 @@ std::optional<Scale> fixed_scale(OperationCode code);
 
 struct IntegerRules {
   int feature_level = 3;
-  bool per_channel = false;  // filters may have a scale for each channel
+  bool per_channel = false;        // filters may have a scale for each channel
+  bool symmetric_weights = false;  // of filters with one scale: -127 to 127 steps around zero point 128
 
   // `takes_channel_scales` tells whether the runtime can hand such filters to NNAPI, which has them from level 3.
-  static IntegerRules of(int feature_level, bool takes_channel_scales) {
-    return {feature_level, takes_channel_scales && feature_level >= 3};
+  static IntegerRules of(int feature_level, bool takes_channel_scales, bool symmetric_weights = false) {
+    return {feature_level, takes_channel_scales && feature_level >= 3, symmetric_weights};
   }
 
   // Drivers before level 3 ask for more of some operations.

@@ -38,6 +38,12 @@ double rounding_error(const std::vector<float>& values, const nnapi::Scale& scal
   return error;
 }
 
+nnapi::Scale symmetric_scale(const std::vector<float>& values) {
+  const double largest = largest_of(values);
+  // A filter without weights: any scale holds zeros.
+  return {static_cast<float>((largest > 1e-30 ? largest : 1.0) / kSymmetricLevels), 128};
+}
+
 // Of weights. A symmetric scale may be nearer than one that just covers them: weights of models that were trained for
 // integers lie on its grid.
 nnapi::Scale best_scale(const std::vector<float>& values) {
@@ -218,7 +224,7 @@ class Assigning {
              static_cast<double>(result_.scales[static_cast<size_t>(operation.inputs[1])]->scale);
     }
     return static_cast<double>(first.scale) *
-           static_cast<double>(filter_scale(model_, operation, first, request_.cache).scale);
+           static_cast<double>(filter_scale(model_, operation, first, request_.rules, request_.cache).scale);
   }
 
   // A larger scale of an output may be an input's, too, so that others grow after it.
@@ -273,16 +279,18 @@ Assignment assign(const AssignRequest& request) {
   return Assigning(request).run();
 }
 
-nnapi::Scale WeightCache::scale(const Model& model, OperandId filter) {
-  const auto found = scales_.find(filter);
+nnapi::Scale WeightCache::scale(const Model& model, OperandId filter, bool is_symmetric) {
+  const auto found = scales_.find({filter, is_symmetric});
   if (found != scales_.end()) return found->second;
-  return scales_[filter] = best_scale(model.at(filter).constant()->floats());
+  const std::vector<float> values = model.at(filter).constant()->floats();
+  return scales_[{filter, is_symmetric}] = is_symmetric ? symmetric_scale(values) : best_scale(values);
 }
 
 nnapi::Scale filter_scale(const Model& model, const Operation& operation, const nnapi::Scale& input,
-                          WeightCache* cache) {
+                          const nnapi::IntegerRules& rules, WeightCache* cache) {
   WeightCache own;
-  const nnapi::Scale scale = (cache != nullptr ? *cache : own).scale(model, operation.inputs[1]);
+  const nnapi::Scale scale =
+      (cache != nullptr ? *cache : own).scale(model, operation.inputs[1], rules.symmetric_weights);
   const double bias = largest_of(model.at(operation.inputs[2]).constant()->floats());
   const double least = bias / (kLargestBias * static_cast<double>(input.scale));
   return static_cast<double>(scale.scale) < least ? nnapi::Scale{static_cast<float>(least), 128} : scale;

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "lib/nnapi/integer_forms.h"
@@ -16,11 +17,11 @@ namespace nnapi_convert::quantise {
 // The scales of a model's filters, which many assignments need.
 class WeightCache {
  public:
-  // Of the filter's values, as best_scale() has it.
-  nnapi::Scale scale(const nnapi::Model& model, nnapi::OperandId filter);
+  // Of the filter's values: the best scale, or the symmetric one that covers them.
+  nnapi::Scale scale(const nnapi::Model& model, nnapi::OperandId filter, bool is_symmetric);
 
  private:
-  std::map<nnapi::OperandId, nnapi::Scale> scales_;
+  std::map<std::pair<nnapi::OperandId, bool>, nnapi::Scale> scales_;
 };
 
 struct AssignRequest {
@@ -46,9 +47,9 @@ struct Assignment {
 
 Assignment assign(const AssignRequest& request);
 
-// Of a filter with one scale, asymmetric; `input` is the scale of what the operation reads. No bias overflows by it.
+// Of a filter with one scale; `input` is the scale of what the operation reads. No bias overflows by it.
 nnapi::Scale filter_scale(const nnapi::Model& model, const nnapi::Operation& operation, const nnapi::Scale& input,
-                          WeightCache* cache = nullptr);
+                          const nnapi::IntegerRules& rules, WeightCache* cache = nullptr);
 // Of a filter with a scale for each channel.
 std::vector<float> filter_scales(const nnapi::Model& model, const nnapi::Operation& operation,
                                  const nnapi::Scale& input);

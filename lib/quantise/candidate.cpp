@@ -16,7 +16,7 @@ void take_if_nearer(Candidate& best, Candidate other) {
 CandidateForms::CandidateForms(const std::vector<Dims>& arguments, const Options& options)
     : arguments_(arguments),
       options_(options),
-      rules_(nnapi::IntegerRules::of(options.feature_level, options.per_channel)) {}
+      rules_(nnapi::IntegerRules::of(options.feature_level, options.per_channel, options.symmetric_weights)) {}
 
 Assignment CandidateForms::assignment(const Candidate& candidate, const std::vector<bool>& kept) const {
   const FloatBase& base = *candidate.base;

@@ -118,7 +118,7 @@ class Checking {
     if (!rules_.needs_larger_output(operation)) return "";
     const nnapi::Scale& first = *scale(operation.inputs[0]);
     const nnapi::Scale second = nnapi::form_of(operation.code) == nnapi::IntegerForm::kWeighted
-                                    ? filter_scale(model_, operation, first)
+                                    ? filter_scale(model_, operation, first, rules_)
                                     : *scale(operation.inputs[1]);
     const double product = static_cast<double>(first.scale) * static_cast<double>(second.scale);
     if (static_cast<double>(scale(id)->scale) > product) return "";

@@ -32,7 +32,7 @@ std::vector<float> changes_of(const Model& model, const Operation& operation, co
   const bool by_channel = rules.per_channel && nnapi::channel_axis(operation.code).has_value();
   std::vector<float> scales;
   if (by_channel) scales = filter_scales(model, operation, scale);
-  const nnapi::Scale whole = filter_scale(model, operation, scale, cache);
+  const nnapi::Scale whole = filter_scale(model, operation, scale, rules, cache);
   const std::vector<float> values = filter.floats();
   std::vector<double> added(taps.outputs(), 0);
   for (size_t i = 0; i < values.size(); ++i) {

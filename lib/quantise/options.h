@@ -26,6 +26,7 @@ struct Scoring {
 struct Options {
   int feature_level = 3;
   bool per_channel = false;                  // where a filter may have a scale for each channel
+  bool symmetric_weights = false;            // of filters with one scale, as LiteRT's int8 needs
   bool integer_inputs = false;               // the caller hands over integers
   bool integer_outputs = false;              // and gets them
   std::vector<std::string> keep_float = {};  // operations: by NNAPI's name, the result's name, or the source line

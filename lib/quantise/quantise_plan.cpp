@@ -142,6 +142,7 @@ quantise::Options options_of(const PlanOptions& options, const CalibrationOption
   quantise::Options result;
   result.feature_level = options.target_level();
   result.per_channel = options.runtime == Runtime::kShim;
+  result.symmetric_weights = options.symmetric_weights;
   result.integer_inputs = result.integer_outputs = mode != QuantMode::kNnapi;
   result.keep_float = calibration.keep_float;
   result.device = options.device;
@@ -317,8 +318,9 @@ QuantisedPlan quantise_by_table(PlannedModel& planned, const CalibrationOptions&
                                 const std::vector<TableModel>& models, const quantise::Options& options, QuantMode mode,
                                 Diagnostics& diagnostics) {
   ReadTable table = read_calibration_table(calibration, models, diagnostics);
-  const quantise::TakeRequest request{nnapi::IntegerRules::of(options.feature_level, options.per_channel),
-                                      options.integer_inputs, options.integer_outputs};
+  const quantise::TakeRequest request{
+      nnapi::IntegerRules::of(options.feature_level, options.per_channel, options.symmetric_weights),
+      options.integer_inputs, options.integer_outputs};
   for (size_t i = 0; i < models.size(); ++i) {
     if (!table.parts.parts[i].report) continue;
     NnapiPart& part = planned.plan.segments[i].part;

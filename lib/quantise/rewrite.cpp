@@ -166,7 +166,7 @@ class Rewriting {
       set_channel_weights(number, input, operation);
       return;
     }
-    const nnapi::Scale scale = filter_scale(from_, from_.operations[number], input, request_.cache);
+    const nnapi::Scale scale = filter_scale(from_, from_.operations[number], input, request_.rules, request_.cache);
     operation.inputs[1] = builder_.tensor(quantised(filter, scale), scale.scale, scale.zero_point);
     const float bias_scale = input.scale * scale.scale;
     const std::vector<double> scales(biases(number).size(),

@@ -126,6 +126,7 @@ struct PlanOptions : FrontendOptions {
   bool relax_fp16 = false;
   bool tanh_gelu = false;           // gelu() by the formula of approximate="tanh", at most 4.8e-4 from the exact one
   bool is_quantised_later = false;  // by data: a device that takes no floats may get the plan
+  bool symmetric_weights = false;   // of filters that data quantise by one scale, as LiteRT's int8 needs
 
   // Returns the highest feature level that the conversion may use.
   int target_level() const { return device ? std::min(feature_level, device->feature_level()) : feature_level; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lib/litert/convert_model.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "lib/nnapi/passes/choose_layout.h"
@@ -103,8 +104,12 @@ TEST_CASE("uint8 becomes int8 with symmetric weights, and the bias gets the prod
   CHECK(tensor(file, conv.inputs[2]).scales == std::vector<float>{0.125F});
 }
 
-TEST_CASE("weights with another zero point stay uint8, between QUANTIZEs") {
+TEST_CASE("weights with another zero point stay uint8, between QUANTIZEs, and are there once") {
   const ConvertedFile file = quantised_convolution(120, {});
+  const auto holds_weights = [](const Buffer& buffer) {
+    return !buffer.parts.empty() && buffer.parts[0].type() == nnapi::DataType::kUInt8;
+  };
+  CHECK(std::count_if(file.file.buffers.begin(), file.file.buffers.end(), holds_weights) == 1);
   CHECK(codes(file) == std::vector<Builtin>{Builtin::QUANTIZE, Builtin::CONV_2D, Builtin::QUANTIZE});
   const Operator& conv = file.file.subgraphs[0].operators[1];
   CHECK(conv.version == 1);

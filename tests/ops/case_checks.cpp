@@ -14,6 +14,7 @@
 #include "tests/ops/buffer_check.h"
 #include "tests/ops/case_module.h"
 #include "tests/ops/compare.h"
+#include "tests/ops/litert_check.h"
 
 namespace nnapi_convert {
 namespace {
@@ -132,9 +133,20 @@ class CaseCheck {
     for (const std::string& text :
          round_trip_problems(conversion.segments.at(0).model, conversion.segments.at(0).serialized))
       problem(text);
+    check_litert(conversion);
     torch::jit::Module module = conversion.runnable_module();
     check_execution(module, false);
     if (!case_.flexible.empty()) check_flexible();
+  }
+
+  void check_litert(const Conversion& conversion) {
+    if (layout_ != "nhwc") return;
+    LitertCheck found = check_litert_file(conversion);
+    for (const std::string& text : found.problems) problem(text);
+    const bool is_own = case_.runtime || runtime_ == Runtime::kPytorch;
+    if (!is_free_ && is_own && case_.litert_golden) {
+      check_golden(*case_.litert_golden, "golden litert", found.dump);
+    }
   }
 
   // The same case on the shim. One module serves all sizes.
@@ -143,6 +155,7 @@ class CaseCheck {
     Diagnostics diagnostics;
     const Conversion conversion = convert_case(false, diagnostics);
     if (is_first_layout()) check_shim_model(conversion.segments.at(0).model, diagnostics);
+    check_litert(conversion);
     torch::jit::Module module = conversion.runnable_module();
     check_execution(module, false);
     if (!case_.flexible.empty()) {

@@ -144,9 +144,9 @@ class CaseReader {
     if (line.compare(0, 2, kIndent) == 0) return take_indented(line);
     section_ = nullptr;
     in_golden_ = false;
-    if (line == "golden" || line == "golden shim") {
+    if (std::string* golden = golden_section(line)) {
       in_golden_ = true;
-      section_ = line == "golden" ? &current().golden : &current().shim_golden;
+      section_ = golden;
       return;
     }
     const bool is_case = line.compare(0, 5, "case ") == 0;
@@ -181,6 +181,13 @@ class CaseReader {
     if (cases_.empty()) throw std::runtime_error("a key before the first case");
     if (!preamble_.empty()) throw std::runtime_error("a comment or empty line inside a case");
     return cases_.back();
+  }
+
+  // The golden section that a line begins; null: none.
+  std::string* golden_section(const std::string& line) {
+    if (line == "golden") return &current().golden;
+    if (line == "golden shim") return &current().shim_golden;
+    return line == "golden litert" ? &current().litert_golden.emplace() : nullptr;
   }
 
   void take_indented(const std::string& line) {
@@ -231,6 +238,7 @@ void write_cases(const std::string& path, const std::vector<OpCase>& cases) {
     for (const std::string& line : one.lines) stream << line << "\n";
     write_golden(stream, "golden", one.golden);
     write_golden(stream, "golden shim", one.shim_golden);
+    if (one.litert_golden) write_golden(stream, "golden litert", *one.litert_golden);
   }
   if (!stream.flush()) throw std::runtime_error("can't write " + path);
 }

@@ -57,7 +57,8 @@ struct OpCase {
   bool is_of_1_13 = false;  // later releases of LibTorch lack the operator, or compute something else
   std::string source;
   std::string golden;
-  std::string shim_golden;  // the shim's model, if it differs
+  std::string shim_golden;                        // the shim's model, if it differs
+  std::optional<std::string> litert_golden = {};  // the LiteRT file, of cases that have a section for it
 };
 
 // Throws std::runtime_error with file and line.

@@ -172,7 +172,7 @@ TEST_CASE("assign: scales of weights hold tiny weights under large biases, and d
   const OperandId bias = net.builder.tensor(nnapi::Constant::of_floats({1000}));
   net.output(net.builder.add(OperationCode::FULLY_CONNECTED, {x, filter, bias, net.builder.int32(0)},
                              nnapi::testing::float_type({1, 1})));
-  const nnapi::Scale scale = filter_scale(net.model, net.model.operations[0], {0.5f, 0});
+  const nnapi::Scale scale = filter_scale(net.model, net.model.operations[0], {0.5f, 0}, {});
   CHECK(1000 / (0.5 * static_cast<double>(scale.scale)) < 2147483647.0);
 }
 
@@ -185,7 +185,23 @@ TEST_CASE("assign: weights on a symmetric grid keep it") {
   const OperandId bias = net.builder.tensor(nnapi::Constant::of_floats({0}));
   net.output(net.builder.add(OperationCode::FULLY_CONNECTED, {x, filter, bias, net.builder.int32(0)},
                              nnapi::testing::float_type({1, 1})));
-  const nnapi::Scale scale = filter_scale(net.model, net.model.operations[0], {0.5f, 0});
+  const nnapi::Scale scale = filter_scale(net.model, net.model.operations[0], {0.5f, 0}, {});
   CHECK(scale.zero_point == 128);
   CHECK(scale.scale == Approx(step));
+}
+
+TEST_CASE("assign: weights that have to be symmetric are, however uneven their range") {
+  Net net;
+  const OperandId x = net.input({1, 4});
+  const OperandId filter = net.builder.tensor(nnapi::Constant::of_floats({-1, 0, 5, 12.7f}, {1, 4}));
+  const OperandId bias = net.builder.tensor(nnapi::Constant::of_floats({0}));
+  net.output(net.builder.add(OperationCode::FULLY_CONNECTED, {x, filter, bias, net.builder.int32(0)},
+                             nnapi::testing::float_type({1, 1})));
+  WeightCache cache;
+  nnapi::IntegerRules rules;
+  CHECK(filter_scale(net.model, net.model.operations[0], {0.5f, 0}, rules, &cache).zero_point != 128);
+  rules.symmetric_weights = true;
+  const nnapi::Scale scale = filter_scale(net.model, net.model.operations[0], {0.5f, 0}, rules, &cache);
+  CHECK(scale.zero_point == 128);
+  CHECK(scale.scale == Approx(0.1f));
 }

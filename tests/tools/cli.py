@@ -74,6 +74,16 @@ class CliTest(unittest.TestCase):
         super().setUp()
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="nnapi-convert-test-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.addCleanup(self.check_litert_files)
+
+    def check_litert_files(self):
+        """Every file for LiteRT that a test leaves keeps the format and the quantisation specification."""
+        files = sorted(self.folder.rglob("*.tflite"))
+        rules = os.environ.get("NNAPI_LITERT_RULES")
+        if not files or not rules:
+            return
+        done = subprocess.run([rules, *map(str, files)], stdout=subprocess.PIPE, text=True, timeout=TIMEOUT)
+        self.assertEqual((0, ""), (done.returncode, done.stdout))
 
     def fixture(self, name: str) -> pathlib.Path:
         return FIXTURES / name

@@ -53,12 +53,13 @@ void read_target(const CLI::App& app, ConvertArguments& arguments) {
 }
 
 // A LiteRT file alone never meets NNAPI: it takes the operations of the highest level, a scale for each channel of its
-// weights, and no samples for the shim. LiteRT's delegates know the means of layer norms, and not L2_NORMALIZATION.
+// weights, or a symmetric one, and no samples for the shim. LiteRT's delegates know the means of layer norms, and not L2_NORMALIZATION.
 void read_litert_alone(const CLI::App& app, ConvertArguments& arguments) {
   if (!arguments.output.empty() || arguments.litert.empty()) return;
   if (!arguments.has_target) arguments.options.feature_level = kHighestFeatureLevel;
   if (app.count("--runtime") == 0) arguments.options.runtime = Runtime::kShim;
   if (!arguments.check_samples) arguments.no_self_check = true;
+  arguments.options.symmetric_weights = true;
   arguments.options.disabled_passes.insert("l2_normalise");
 }
 
