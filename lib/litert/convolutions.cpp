@@ -175,11 +175,16 @@ void write_transpose_conv_2d(OperationWriter& w) {
   finish(graph, of);
 }
 
+// NNAPI and LiteRT's CPU flatten an input whose last axis isn't as wide as the weights; LiteRT's GPU accelerator
+// computes something else of it, so the input is a matrix.
 void write_fully_connected(OperationWriter& w) {
-  const Weighted of = weighted(w, "weights");
-  w.graph.emit(Builtin::FULLY_CONNECTED, {of.input, of.filter, of.bias}, {of.output}, Options::FULLY_CONNECTED,
-               w.activation_options(0, w.integer("activation")));
-  finish(w.graph, of);
+  Graph& graph = w.graph;
+  Weighted of = weighted(w, "weights");
+  const Dims in = graph.dims_of(of.input), rows = graph.dims_of(of.output), weights = graph.dims_of(of.filter);
+  if (in.empty() || in.back() != weights[1]) of.input = graph.reshaped(of.input, {rows[0], weights[1]});
+  graph.emit(Builtin::FULLY_CONNECTED, {of.input, of.filter, of.bias}, {of.output}, Options::FULLY_CONNECTED,
+             w.activation_options(0, w.integer("activation")));
+  finish(graph, of);
 }
 
 void write_batch_matmul(OperationWriter& w) {

@@ -124,6 +124,23 @@ TEST_CASE("uint8 stays where it is asked for") {
   CHECK(tensor(file, file.file.subgraphs[0].inputs[0]).type == TensorType::UINT8);
 }
 
+TEST_CASE("FULLY_CONNECTED reads a matrix: another input is reshaped before it, unless its last axis is as wide") {
+  for (const Dims& dims : {Dims{2, 6}, Dims{2, 2, 6}, Dims{2, 4, 3, 1}, Dims{2, 1, 3, 4}}) {
+    Net net;
+    const OperandId x = net.input(dims);
+    const OperandId weights = net.weights({5, 6}), bias = net.weights({5});
+    const Dim rows = product(dims).value() / 6;
+    net.output(net.builder.add(OperationCode::FULLY_CONNECTED, {x, weights, bias, net.builder.int32(0)},
+                               nnapi::testing::float_type({rows, 5})));
+    const ConvertedFile file = converted(net.model);
+    const bool is_wide = dims.back() == Dim(6);
+    CHECK(codes(file) == (is_wide ? std::vector<Builtin>{Builtin::FULLY_CONNECTED}
+                                  : std::vector<Builtin>{Builtin::RESHAPE, Builtin::FULLY_CONNECTED}));
+    const Operator& layer = file.file.subgraphs[0].operators.back();
+    CHECK(tensor(file, layer.inputs[0]).shape.back() == 6);
+  }
+}
+
 TEST_CASE("a maximum of numbers with two scales gets one by QUANTIZE") {
   Net net;
   const OperandId x = quantised_input(net, {1, 4}, 0.5F, 3), y = quantised_input(net, {1, 4}, 0.25F, 3);

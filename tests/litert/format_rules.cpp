@@ -286,8 +286,10 @@ class FormatChecker {
     check_window(each, 2, number(each, "filter_w"), "w");
   }
 
+  // LiteRT's GPU accelerator takes no input that the CPU's kernels would flatten.
   void check_fully_connected(const ReadOperator& each) {
     const std::vector<int32_t>&weights = input(each, 1).shape, &in = input(each, 0).shape;
+    if (in.empty() || in.back() != weights[1]) problem("the input's last axis isn't the weights' width");
     if (output(each).shape != std::vector<int32_t>{static_cast<int32_t>(product(in) / weights[1]), weights[0]}) {
       problem("the result isn't [rows, weights]");
     }
