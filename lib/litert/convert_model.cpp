@@ -63,9 +63,14 @@ class ModelWriter : public SubgraphWriter {
 // One signature: the ports around a model.
 class SignatureWriter {
  public:
-  SignatureWriter(ConvertedFile& result, BufferPool& buffers, const WriteOptions& options,
+  // With `ports_keep_uint8` callers give and get uint8, whatever `options` say of the tensors between.
+  SignatureWriter(ConvertedFile& result, BufferPool& buffers, const WriteOptions& options, bool ports_keep_uint8,
                   const SignatureModel& signature)
-      : result_(result), buffers_(buffers), options_(options), signature_(signature) {}
+      : result_(result),
+        buffers_(buffers),
+        options_(options),
+        ports_keep_uint8_(ports_keep_uint8),
+        signature_(signature) {}
 
   void write() {
     const size_t number = result_.file.subgraphs.size();
@@ -74,9 +79,9 @@ class SignatureWriter {
     subgraph.name = signature_.key;
     Graph graph(subgraph, buffers_, *signature_.model, options_);
     Signature names{signature_.key, number, {}, {}};
-    for (size_t i = 0; i < signature_.inputs.size(); ++i) {
-      subgraph.inputs.push_back(write_input(graph, i));
-      names.inputs.push_back(signature_.inputs[i].name);
+    for (const InputPort& port : signature_.inputs) {
+      subgraph.inputs.push_back(write_input(graph, port));
+      names.inputs.push_back(port.name);
     }
     ModelWriter(result_, buffers_, options_).write_operations(graph);
     for (const OutputPort& port : signature_.outputs) {
@@ -89,17 +94,15 @@ class SignatureWriter {
 
  private:
   // The tensor that callers fill, and what leads from it to the model's input.
-  TensorId write_input(Graph& graph, size_t index) {
-    const nnapi::Boundary& boundary = signature_.model->inputs[index];
-    const InputPort& port = signature_.inputs[index];
+  TensorId write_input(Graph& graph, const InputPort& port) {
+    if (port.unread) return write_unread(graph, port);
+    const nnapi::Boundary& boundary = signature_.model->inputs[port.index];
     const TensorId inner = graph.of(boundary.operand);
     TensorId typed = inner;
     if (port.is_float && graph.at(inner).is_quantised()) {
       typed = graph.floats_like(inner);
-    } else if (port.is_uint8 && graph.at(inner).type == TensorType::INT8) {
-      typed = graph.like(inner);
-      graph.at(typed).type = TensorType::UINT8;
-      graph.at(typed).zero_points[0] += kSignedShift;
+    } else if (port.is_uint8 || keeps_uint8(graph.model().at(boundary.operand))) {
+      typed = uint8_like(graph, inner);
     }
     const TensorId outer = port.shape ? graph.like(typed, *port.shape) : typed;
     graph.at(outer).name = port.name;
@@ -115,9 +118,39 @@ class SignatureWriter {
     return outer;
   }
 
+  TensorId write_unread(Graph& graph, const InputPort& port) {
+    Tensor tensor = graph.described(*port.unread);
+    if (port.is_uint8 || keeps_uint8(*port.unread)) {
+      tensor.type = TensorType::UINT8;
+      tensor.zero_points = {port.unread->zero_point};
+    }
+    tensor.name = port.name;
+    return graph.add(std::move(tensor));
+  }
+
+  // Whether callers give or get uint8 of an operand, which may be int8 in the file.
+  bool keeps_uint8(const nnapi::Operand& operand) const {
+    return ports_keep_uint8_ && operand.type == OperandCode::TENSOR_QUANT8_ASYMM;
+  }
+
+  // A tensor for the numbers of an int8 one; a tensor that is uint8 itself.
+  static TensorId uint8_like(Graph& graph, TensorId id) {
+    if (graph.at(id).type != TensorType::INT8) return id;
+    const TensorId result = graph.like(id);
+    graph.at(result).type = TensorType::UINT8;
+    graph.at(result).zero_points[0] += kSignedShift;
+    return result;
+  }
+
   TensorId write_output(Graph& graph, const OutputPort& port) {
     TensorId tensor = inner_output(graph, port);
-    if (port.is_float) tensor = graph.dequantised(tensor);
+    if (port.is_float) {
+      tensor = graph.dequantised(tensor);
+    } else if (const nnapi::Operand* operand = operand_of(port); operand != nullptr && keeps_uint8(*operand)) {
+      const TensorId bytes = uint8_like(graph, tensor);
+      if (bytes != tensor) graph.quantise_into(tensor, bytes);
+      tensor = bytes;
+    }
     if (port.shape && is_nhwc(port)) tensor = graph.transposed(tensor, kToNchw);
     const Dims dims = port.shape.value_or(graph.dims_of(tensor));
     // A tensor is one output at most, and no input or constant.
@@ -130,17 +163,27 @@ class SignatureWriter {
     return tensor;
   }
 
-  bool is_nhwc(const OutputPort& port) const {
-    return port.source == OutputPort::Source::kModel && signature_.model->outputs[port.index].nhwc;
+  static bool is_of_model(const OutputPort& port) { return port.source == OutputPort::Source::kModel; }
+
+  bool is_nhwc(const OutputPort& port) const { return is_of_model(port) && signature_.model->outputs[port.index].nhwc; }
+
+  // The model's operand behind an output; null for a constant and for an argument that no operation reads.
+  const nnapi::Operand* operand_of(const OutputPort& port) const {
+    const nnapi::Model& model = *signature_.model;
+    if (is_of_model(port)) return &model.at(model.outputs[port.index].operand);
+    if (port.source == OutputPort::Source::kConstant || signature_.inputs[port.index].unread) return nullptr;
+    return &model.at(model.inputs[signature_.inputs[port.index].index].operand);
   }
 
   TensorId inner_output(Graph& graph, const OutputPort& port) const {
     switch (port.source) {
       case OutputPort::Source::kModel:
         return graph.of(signature_.model->outputs[port.index].operand);
-      case OutputPort::Source::kInput:
-        if (port.is_quantised) return graph.of(signature_.model->inputs[port.index].operand);
+      case OutputPort::Source::kInput: {
+        const InputPort& input = signature_.inputs[port.index];
+        if (port.is_quantised && !input.unread) return graph.of(signature_.model->inputs[input.index].operand);
         return graph.subgraph().inputs[port.index];
+      }
       case OutputPort::Source::kConstant:
         break;
     }
@@ -150,9 +193,18 @@ class SignatureWriter {
   ConvertedFile& result_;
   BufferPool& buffers_;
   const WriteOptions& options_;
+  bool ports_keep_uint8_;
   const SignatureModel& signature_;
   std::set<TensorId> outputs_;
 };
+
+bool has_channel_scales(const SignatureModel& signature) {
+  for (const nnapi::Model* model : nnapi::with_subgraphs(*signature.model)) {
+    const auto has_channels = [](const nnapi::Operand& operand) { return operand.channels != nullptr; };
+    if (std::any_of(model->operands.begin(), model->operands.end(), has_channels)) return true;
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -160,9 +212,19 @@ ConvertedFile convert_model(const std::vector<SignatureModel>& signatures, const
   ConvertedFile result;
   result.file.description = "nnapi-convert";
   BufferPool buffers(result.file.buffers);
+  // LiteRT has a scale for each channel with int8 tensors alone.
+  WriteOptions inner = options;
+  inner.keeps_uint8 = options.keeps_uint8 && std::none_of(signatures.begin(), signatures.end(), has_channel_scales);
+  if (inner.keeps_uint8 != options.keeps_uint8) {
+    result.warnings.push_back(
+        {"--litert-uint8: the weights have a scale for each channel, which LiteRT has with int8 alone: inputs and "
+         "outputs "
+         "are uint8, all between them is int8",
+         "", "", "", 0});
+  }
   for (const SignatureModel& signature : signatures) {
     try {
-      SignatureWriter(result, buffers, options, signature).write();
+      SignatureWriter(result, buffers, inner, options.keeps_uint8, signature).write();
     } catch (const RefusedOperation& refusal) {
       result.refusals.push_back({"", signature.key, refusal.found, refusal.needed, refusal.hint});
     }

@@ -16,12 +16,16 @@
 
 namespace nnapi_convert::litert {
 
-// An input of a signature: the model's input of the same number.
+// An input of a signature.
 struct InputPort {
   std::string name;
+  size_t index = 0;                // the number of the model's input
   bool is_float = false;           // callers give float32 for the model's quantised input
   bool is_uint8 = false;           // callers give uint8, such as pixels, whatever the options say
   std::optional<Dims> shape = {};  // in PyTorch's order, if its rank isn't that of the model's input
+  // The type of an argument that no operation reads, so that the model has no such input: callers hand it over all the
+  // same.
+  std::optional<nnapi::Operand> unread = {};
 };
 
 // An output of a signature.
@@ -29,9 +33,9 @@ struct OutputPort {
   enum class Source { kModel, kInput, kConstant };
   std::string name;
   Source source = Source::kModel;
-  size_t index = 0;                // the number of the model's output or input
+  size_t index = 0;                // the number of the model's output, or of the signature's input
   nnapi::Operand constant;         // of kConstant
-  bool is_quantised = false;       // of kInput: the model's quantised input, not what callers gave
+  bool is_quantised = false;       // of kInput: the model's quantised input, not the caller's floats
   bool is_float = false;           // callers get float32 of the model's quantised output
   std::optional<Dims> shape = {};  // in PyTorch's order, if its rank isn't that of the model's output
 };

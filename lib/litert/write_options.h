@@ -5,7 +5,9 @@
 namespace nnapi_convert::litert {
 
 struct WriteOptions {
-  bool keeps_uint8 = false;  // otherwise uint8 tensors become int8, by subtracting 128
+  // Otherwise uint8 tensors become int8, by subtracting 128. Where weights have a scale for each channel, inputs and
+  // outputs alone keep it.
+  bool keeps_uint8 = false;
 };
 
 }  // namespace nnapi_convert::litert

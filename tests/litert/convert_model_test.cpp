@@ -19,6 +19,7 @@ ConvertedFile converted(const nnapi::Model& model, const WriteOptions& options =
   for (size_t i = 0; i < model.inputs.size(); ++i) {
     signature.inputs.emplace_back();
     signature.inputs.back().name = "x" + std::to_string(i);
+    signature.inputs.back().index = i;
   }
   for (size_t i = 0; i < model.outputs.size(); ++i) {
     OutputPort port;
@@ -139,6 +140,50 @@ TEST_CASE("FULLY_CONNECTED reads a matrix: another input is reshaped before it, 
     const Operator& layer = file.file.subgraphs[0].operators.back();
     CHECK(tensor(file, layer.inputs[0]).shape.back() == 6);
   }
+}
+
+TEST_CASE("an input that no operation reads is in the signature, and may be an output") {
+  Net net;
+  net.output(net.unary(OperationCode::TANH, net.input({1, 4})));
+  InputPort unread, read;
+  unread.name = "unread";
+  unread.unread = nnapi::testing::float_type({2, 3});
+  read.name = "read";
+  OutputPort first, second;
+  first.name = "first";
+  second.name = "second";
+  second.source = OutputPort::Source::kInput;
+  const ConvertedFile file = convert_model({{"serving_default", &net.model, {unread, read}, {first, second}}}, {});
+  REQUIRE(file.refusals.empty());
+  CHECK(file.file.signatures[0].inputs == std::vector<std::string>{"unread", "read"});
+  const Subgraph& subgraph = file.file.subgraphs[0];
+  CHECK(tensor(file, subgraph.inputs[0]).shape == std::vector<int32_t>{2, 3});
+  CHECK(tensor(file, subgraph.outputs[1]).shape == std::vector<int32_t>{2, 3});
+  CHECK(subgraph.operators[0].inputs[0] == subgraph.inputs[1]);
+}
+
+TEST_CASE("uint8 is kept at the edges where weights have a scale for each channel") {
+  Net net;
+  const OperandId x = quantised_input(net, {1, 4, 4, 2}, 0.5F, 3);
+  const auto numbers = std::make_shared<std::vector<int8_t>>(std::vector<int8_t>{1, 2, 3, 4});
+  const auto scales = std::make_shared<const nnapi::ChannelScales>(nnapi::ChannelScales{0, {0.25F, 0.5F}});
+  const OperandId filter = net.builder.channel_tensor(
+      nnapi::Constant(nnapi::DataType::kInt8, {2, 1, 1, 2}, numbers->data(), numbers), scales);
+  const auto zeros = std::make_shared<std::vector<int32_t>>(2, 0);
+  const OperandId bias = net.builder.tensor(nnapi::Constant(nnapi::DataType::kInt32, {2}, zeros->data(), zeros), 0, 0);
+  std::vector<OperandId> inputs{x, filter, bias};
+  for (const int64_t number : {2, 1, 1, 0}) inputs.push_back(net.builder.int32(number));  // VALID, strides, activation
+  net.output(net.builder.add(OperationCode::CONV_2D, inputs, quantised({1, 4, 4, 2}, 1, 10)));
+  const ConvertedFile file = converted(net.model, {true});
+  REQUIRE(file.refusals.empty());
+  CHECK(file.warnings.size() == 1);
+  CHECK(codes(file) == std::vector<Builtin>{Builtin::QUANTIZE, Builtin::CONV_2D, Builtin::QUANTIZE});
+  const Subgraph& subgraph = file.file.subgraphs[0];
+  for (const int32_t port : {subgraph.inputs[0], subgraph.outputs[0]})
+    CHECK(tensor(file, port).type == TensorType::UINT8);
+  CHECK(tensor(file, subgraph.operators[1].inputs[0]).type == TensorType::INT8);
+  CHECK(tensor(file, subgraph.operators[1].inputs[2]).scales == std::vector<float>{0.125F, 0.25F});
+  CHECK(converted(net.model).warnings.empty());
 }
 
 TEST_CASE("a maximum of numbers with two scales gets one by QUANTIZE") {

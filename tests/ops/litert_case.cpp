@@ -4,6 +4,7 @@
 #include <ATen/ATen.h>
 #include <c10/core/InferenceMode.h>
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -113,10 +114,8 @@ class LitertCase {
     const litert::Subgraph& main = file_.subgraphs[0];
     const std::string before = stem_ + "_" + std::to_string(seed);
     json result{{"in", json::array()}, {"out", json::array()}};
-    for (size_t i = 0; i < model.inputs.size(); ++i) {
-      const nnapi::Boundary& boundary = model.inputs[i];
-      result["in"].push_back(write_tensor(inputs.at(boundary.argument), boundary.nhwc,
-                                          main.tensors[main.inputs[i]].type,
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      result["in"].push_back(write_tensor(inputs[i], is_input_nhwc(model, i), main.tensors[main.inputs[i]].type,
                                           folder_ / (before + "_in" + std::to_string(i) + ".bin")));
     }
     const std::vector<at::Tensor> outputs = run(module, inputs);
@@ -129,9 +128,15 @@ class LitertCase {
     return result;
   }
 
+  // An argument that no operation reads keeps PyTorch's order.
+  static bool is_input_nhwc(const nnapi::Model& model, size_t argument) {
+    return std::any_of(model.inputs.begin(), model.inputs.end(),
+                       [argument](const nnapi::Boundary& input) { return input.argument == argument && input.nhwc; });
+  }
+
   static bool is_boundary_nhwc(const nnapi::Model& model, const InterfaceOutput& output) {
     if (output.source == InterfaceOutput::Source::kNnapi) return model.outputs.at(output.index).nhwc;
-    return output.source == InterfaceOutput::Source::kInput && model.inputs.at(output.index).nhwc;
+    return output.source == InterfaceOutput::Source::kInput && is_input_nhwc(model, output.index);
   }
 
   std::vector<at::Tensor> run(torch::jit::Module& module, const std::vector<at::Tensor>& inputs) const {

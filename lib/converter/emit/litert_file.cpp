@@ -89,7 +89,7 @@ nnapi::Operand operand_of(const at::Tensor& constant) {
   return operand;
 }
 
-litert::OutputPort output_port(const InterfaceOutput& output, const std::string& name, const nnapi::Model& model) {
+litert::OutputPort output_port(const InterfaceOutput& output, const std::string& name) {
   litert::OutputPort port;
   port.name = name;
   port.index = output.index;
@@ -103,36 +103,57 @@ litert::OutputPort output_port(const InterfaceOutput& output, const std::string&
     port.constant = operand_of(output.constant);
   } else if (output.source == InterfaceOutput::Source::kInput) {
     port.source = litert::OutputPort::Source::kInput;
-    const auto input = std::find_if(model.inputs.begin(), model.inputs.end(),
-                                    [&](const nnapi::Boundary& each) { return each.argument == output.index; });
-    if (input == model.inputs.end()) {
-      refuse_file(
-          fmt::format("{} is an argument that no operation reads; needed: results that are computed; "
-                      "hint: leave it out of the result",
-                      name));
-    }
-    port.index = static_cast<size_t>(input - model.inputs.begin());
   }
   return port;
 }
 
+// The number of NNAPI's input that an argument is; empty: no operation reads it.
+std::optional<size_t> model_input(const nnapi::Model& model, size_t argument) {
+  const auto found = std::find_if(model.inputs.begin(), model.inputs.end(),
+                                  [&](const nnapi::Boundary& each) { return each.argument == argument; });
+  if (found == model.inputs.end()) return std::nullopt;
+  return static_cast<size_t>(found - model.inputs.begin());
+}
+
+// The type that callers give an argument which no operation reads, as they would if one did: of bools int32.
+nnapi::Operand unread_operand(const InterfaceInput& input, const std::string& name) {
+  TensorType type = input.type;
+  if (type.dtype == at::kBool) type.dtype = at::kInt;
+  if (type.dtype == at::kByte) type = {at::kQUInt8, type.dims, {1, 0}};
+  if (has_operand_code(type.dtype)) return to_operand(type);
+  refuse_file(
+      fmt::format("argument {}, which no operation reads, is {}; needed: float32, an integer, bool or an 8 bit "
+                  "quantised tensor; hint: leave it out of the model",
+                  name, dtype_name(type.dtype)));
+}
+
+// Inputs have the order of forward's arguments.
 litert::SignatureModel signature_of(const std::string& key, const Conversion& conversion) {
   const nnapi::Model& model = conversion.segments[0].model;
   const ModuleInterface& interface = conversion.interface;
   std::vector<std::string> names;
-  for (const nnapi::Boundary& input : model.inputs) names.push_back(interface.inputs.at(input.argument).name);
+  for (const InterfaceInput& input : interface.inputs) names.push_back(input.name);
   make_unique(names);
   litert::SignatureModel signature{key, &model, {}, {}};
   for (size_t i = 0; i < names.size(); ++i) {
-    const InterfaceInput& input = interface.inputs.at(model.inputs[i].argument);
-    signature.inputs.push_back({names[i], input.quantize.has_value(), input.type.dtype == at::kByte, {}});
-    // What NNAPI's ranks don't hold becomes fewer axes.
-    if (input.type.rank() > kNnapiRank) signature.inputs.back().shape = input.type.dims;
+    const InterfaceInput& input = interface.inputs[i];
+    litert::InputPort port;
+    port.name = names[i];
+    port.is_float = input.quantize.has_value();
+    port.is_uint8 = input.type.dtype == at::kByte;
+    if (const std::optional<size_t> index = model_input(model, i)) {
+      port.index = *index;
+      // What NNAPI's ranks don't hold becomes fewer axes.
+      if (input.type.rank() > kNnapiRank) port.shape = input.type.dims;
+    } else {
+      port.unread = unread_operand(input, names[i]);
+    }
+    signature.inputs.push_back(std::move(port));
   }
   std::vector<std::string> results = result_names(interface);
   make_unique(results);
   for (size_t i = 0; i < results.size(); ++i) {
-    signature.outputs.push_back(output_port(interface.outputs[i], results[i], model));
+    signature.outputs.push_back(output_port(interface.outputs[i], results[i]));
   }
   return signature;
 }
@@ -190,27 +211,29 @@ void walk(const ReturnTree& tree, std::vector<size_t>& tensors) {
   for (const ReturnTree& element : tree.elements) walk(element, tensors);
 }
 
-bool is_nhwc(const nnapi::Model& model, const litert::OutputPort& port) {
+bool is_nhwc(const nnapi::Model& model, const litert::InputPort& port) {
+  return !port.unread && !port.shape && model.inputs[port.index].nhwc;
+}
+
+bool is_nhwc(const litert::SignatureModel& signature, const litert::OutputPort& port) {
   if (port.shape || port.source == litert::OutputPort::Source::kConstant) return false;
-  const bool is_input = port.source == litert::OutputPort::Source::kInput;
-  return (is_input ? model.inputs : model.outputs)[port.index].nhwc;
+  if (port.source == litert::OutputPort::Source::kModel) return signature.model->outputs[port.index].nhwc;
+  return is_nhwc(*signature.model, signature.inputs[port.index]);
 }
 
 // What kLitertRecord holds of a method.
 json record_of(const Conversion& conversion, const litert::SignatureModel& signature) {
-  const nnapi::Model& model = *signature.model;
   json record = {{"key", signature.key}, {"metadata", to_json(metadata_of(conversion))}};
   record["inputs"] = record["results"] = json::array();
-  for (size_t i = 0; i < model.inputs.size(); ++i) {
-    record["inputs"].push_back(
-        {{"argument", model.inputs[i].argument}, {"nhwc", model.inputs[i].nhwc && !signature.inputs[i].shape}});
+  for (size_t i = 0; i < signature.inputs.size(); ++i) {
+    record["inputs"].push_back({{"argument", i}, {"nhwc", is_nhwc(*signature.model, signature.inputs[i])}});
   }
   std::vector<size_t> tensors;
   walk(conversion.interface.return_tree, tensors);
   for (const size_t number : tensors) {
     const InterfaceOutput& output = conversion.interface.outputs[number];
     record["results"].push_back({{"output", number},
-                                 {"nhwc", is_nhwc(model, signature.outputs[number])},
+                                 {"nhwc", is_nhwc(signature, signature.outputs[number])},
                                  {"is_number", output.shape.has_value() && output.shape->empty()},
                                  {"dtype", static_cast<int>(output.dtype)}});
   }

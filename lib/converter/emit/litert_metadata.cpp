@@ -71,12 +71,11 @@ std::vector<Table> input_tables(const litert::File& file, const Conversion& conv
   picture_record::Record record;
   const bool has_pictures = picture_record::read(bytes.data(), bytes.size(), &record);
   const std::optional<size_t> picture = picture_input(conversion.interface);
-  const nnapi::Model& model = conversion.segments[0].model;
   std::vector<Table> tables;
   for (size_t i = 0; i < file.signatures[0].inputs.size(); ++i) {
     Table table;
     table.set_text(tensor_metadata::kTensorName, file.signatures[0].inputs[i]);
-    if (has_pictures && picture == model.inputs[i].argument) {
+    if (has_pictures && picture == i) {
       table.set_table(tensor_metadata::kContent, image_content(record));
       table.set_tables(tensor_metadata::kProcessUnits, {normalization(record)});
     }
