@@ -57,7 +57,7 @@ nnapi_model = rule(
     attrs = {
         "model": attr.label(mandatory = True, allow_single_file = [".pt", ".pth", ".ptl", ".pt2"], doc = "TorchScript file, or exported program"),
         "inputs": attr.string_list(doc = "shapes of the arguments of forward, as --input has them"),
-        "nhwc": attr.bool(doc = "hand 4-D inputs to NNAPI as NHWC"),
+        "nhwc": attr.bool(doc = "run convolutions as NHWC, and hand 4-D inputs to NNAPI as NHWC"),
         "quant": attr.string(default = "auto", values = _QUANT, doc = "interface of a quantised model"),
         "verify": attr.bool(doc = "run original and result on the build machine and compare"),
         "litert": attr.bool(doc = "also write the model for LiteRT"),

@@ -49,6 +49,7 @@ struct LayoutChoice {
   bool nhwc = false;          // NNAPI takes inputs of rank 4 as NHWC
   std::set<int> nhwc_inputs;  // numbers of the inputs that are NHWC; empty: all
   bool is_explicit = false;   // the user gave --nhwc or --nchw
+  bool images_only = false;   // nhwc is for models with operations that have a layout, such as convolutions
 };
 
 // The runtime that runs the converted model on the device.

@@ -100,6 +100,125 @@ class Files(LitertTest):
         self.assertEqual(report["litert"]["operators"]["FULLY_CONNECTED"], 1)
 
 
+def ports(path, folder):
+    """The names and tensors of the first signature's inputs and outputs."""
+    shown = json.loads(run("inspect", path, "--format", "json", cwd=folder).stdout)
+    signature = shown["signatures"][0]
+    tensors = shown["subgraphs"][signature["subgraph"]]["tensors"]
+    return [[(port["name"], tensors[port["tensor"]]) for port in signature[side]] for side in ("inputs", "outputs")]
+
+
+class Unread(nn.Module):
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.conv = nn.Conv2d(3, 4, 3)
+
+    def forward(self, mask, image, flag, scale):
+        return self.conv(image) * scale, mask
+
+
+class Attention(nn.Module):
+    """A tensor of four axes that is no image."""
+
+    def forward(self, heads):
+        return torch.softmax(heads, 3) @ heads.transpose(2, 3)
+
+
+class Interface(LitertTest):
+    def test_alone_it_is_nhwc(self):
+        made = run(self.small(), "--input", "1,3,9,8", "--litert", "out.tflite", cwd=self.folder)
+        self.assertEqual(made.code, 0, made)
+        inputs, outputs = ports("out.tflite", self.folder)
+        self.assertEqual([1, 9, 8, 3], inputs[0][1]["shape"])
+        self.assertEqual([1, 9, 8, 3], dict(outputs)["image"]["shape"])
+
+    def test_a_tensor_of_four_axes_that_is_no_image_stays(self):
+        model = self.saved(Attention(), torch.rand(1, 2, 3, 5))
+        made = run(model, "--input", "1,2,3,5", "--litert", "out.tflite", cwd=self.folder)
+        self.assertEqual(made.code, 0, made)
+        self.assertEqual([1, 2, 3, 5], ports("out.tflite", self.folder)[0][0][1]["shape"])
+        self.assertEqual([1, 2, 3, 3], ports("out.tflite", self.folder)[1][0][1]["shape"])
+
+    def test_the_name_of_the_output_tells(self):
+        model = self.small()
+        for options in (["-o", "out.tflite"], ["--litert", "other.tflite"]):
+            made = run(model, "--input", "1,3,9,9", *options, cwd=self.folder)
+            self.assertEqual(made.code, 0, made)
+        self.assertEqual((self.folder / "out.tflite").read_bytes(), (self.folder / "other.tflite").read_bytes())
+
+    def unread(self):
+        model = self.saved(Unread(), torch.rand(1, 7), torch.rand(1, 3, 9, 9), torch.tensor([True]), torch.rand(1))
+        made = run(model, "--input", "1,7", "--input", "1,3,9,9", "--input", "1:bool", "--input", "1", "--litert",
+                   "out.tflite", cwd=self.folder)
+        self.assertEqual(made.code, 0, made)
+        return model
+
+    def test_arguments_that_no_operation_reads_are_there_in_order(self):
+        self.unread()
+        inputs, outputs = ports("out.tflite", self.folder)
+        self.assertEqual([("mask", [1, 7]), ("image", [1, 9, 9, 3]), ("flag", [1]), ("scale", [1])],
+                         [(name, tensor["shape"]) for name, tensor in inputs])
+        self.assertEqual("int32", inputs[2][1]["type"])
+        self.assertEqual([[1, 7, 7, 4], [1, 7]], [tensor["shape"] for _, tensor in outputs])
+
+    @unittest.skipIf(litert.missing(), litert.missing())
+    def test_litert_takes_arguments_that_no_operation_reads(self):
+        result = run("verify", self.unread(), "out.tflite", cwd=self.folder)
+        self.assertEqual(result.code, 0, result)
+
+
+class Quantised(LitertTest):
+    """Files by data keep LiteRT's quantisation specification: CliTest checks each when a test ends."""
+
+    def uneven(self):
+        """Weights whose range is far from symmetric."""
+        model = Small()
+        with torch.no_grad():
+            for layer in (model.conv, model.head):
+                layer.weight += 0.3 * layer.weight.abs().max()
+        return self.saved(model, torch.rand(1, 3, 9, 9))
+
+    def made(self, *options):
+        made = self.convert(self.uneven(), "--calibrate", "random:16", *options)
+        self.assertEqual(made.code, 0, made)
+        return json.loads(run("inspect", "out.tflite", "--format", "json", cwd=self.folder).stdout)["subgraphs"][0]
+
+    def weights(self, graph, name):
+        each = next(each for each in graph["operators"] if each["name"] == name)
+        return graph["tensors"][each["inputs"][1]]
+
+    def test_alone_its_weights_are_symmetric(self):
+        graph = self.made("--quant", "full", "--litert", "out.tflite")
+        weights = self.weights(graph, "FULLY_CONNECTED")
+        self.assertEqual(("int8", [0]), (weights["type"], weights["zero_points"]))
+        self.assertEqual(8, len(self.weights(graph, "CONV_2D")["scales"]))
+        self.assertNotIn("QUANTIZE", [each["name"] for each in graph["operators"]])
+
+    def test_beside_another_weights_that_are_not_stay_uint8(self):
+        graph = self.made("-o", "out.pt", "--litert", "out.tflite")
+        for name in ("CONV_2D", "FULLY_CONNECTED"):
+            weights = self.weights(graph, name)
+            self.assertEqual(("uint8", True), (weights["type"], weights["zero_points"] != [128]))
+
+    def test_uint8_with_a_scale_for_each_channel_is_at_the_edges(self):
+        self.made("--quant", "full", "--litert", "out.tflite", "--litert-uint8")
+        inputs, outputs = ports("out.tflite", self.folder)
+        self.assertEqual(["uint8"] * 3, [tensor["type"] for _, tensor in inputs + outputs])
+        made = self.convert(self.uneven(), "--calibrate", "random:16", "--quant", "full", "--litert", "out.tflite",
+                            "--litert-uint8")
+        self.assertIn("all between them is int8", made.stderr)
+
+    @unittest.skipIf(litert.missing(), litert.missing())
+    def test_litert_runs_them(self):
+        for options in ([], ["--litert-uint8"], ["-o", "out.pt"]):
+            with self.subTest(options=options):
+                made = self.convert(self.uneven(), "--calibrate", "random:16", "--quant", "full", "--litert", "out.tflite",
+                                    "--verify", *options)
+                self.assertEqual(made.code, 0, made)
+                self.assertIn("passed", made.stdout)
+
+
 class Refused(LitertTest):
     def refused(self, result, text, code=1):
         self.assertEqual(result.code, code, result)
@@ -112,6 +231,13 @@ class Refused(LitertTest):
         self.refused(result, "add --nhwc")
         self.assertEqual(result.stderr.count("NCHW; needed"), 1)
         self.refused(run(self.small(), "--nchw", "--litert", "out.tflite", cwd=self.folder), "--nchw", 2)
+
+    def test_names_of_other_formats(self):
+        model = self.small()
+        for name, text in (("out.onnx", "ONNX"), ("OUT.ONNX", "ONNX"), ("out.pte", "ExecuTorch"), ("out.mlmodel", "Core ML")):
+            self.refused(self.convert(model, "-o", name), text, 2)
+            self.assertFalse((self.folder / name).exists())
+        self.refused(self.convert(model, "-o", "out.tflite", "--litert", "other.tflite"), "--litert", 2)
 
     def test_steps_on_the_cpu_are_refused_with_the_first(self):
         model = self.saved(Detached(), torch.rand(3, 3))
@@ -130,8 +256,8 @@ class Refused(LitertTest):
         self.convert(self.small(), "--litert", "out.tflite")
         whole = (self.folder / "out.tflite").read_bytes()
         for size in (8, 100, len(whole) // 2):
-            (self.folder / "cut.tflite").write_bytes(whole[:size])
-            result = run("inspect", "cut.tflite", cwd=self.folder)
+            (self.folder / "cut").write_bytes(whole[:size])
+            result = run("inspect", "cut", cwd=self.folder)
             self.assertIn(result.code, (0, 3), result)
 
 
@@ -151,6 +277,7 @@ class WithoutLitert(LitertTest):
         result = self.convert_without()
         self.assertEqual(result.code, 3, result)
         self.assertIn("no LiteRT to run the file", result.stderr)
+        self.assertIn("scripts/install-litert.sh", result.stderr)
         self.assertFalse((self.folder / "out.tflite").exists())
 
 
@@ -187,8 +314,8 @@ class InLitert(LitertTest):
                              (b'"method":""', b'"method":42')):
             with self.subTest(wrong=wrong):
                 self.assertEqual(whole.count(right), 1)
-                (self.folder / "wrong.tflite").write_bytes(whole.replace(right, wrong))
-                result = run("verify", "model.pt", "wrong.tflite", cwd=self.folder)
+                (self.folder / "wrong").write_bytes(whole.replace(right, wrong))
+                result = run("verify", "model.pt", "wrong", cwd=self.folder)
                 self.assertEqual(result.code, 3, result)
                 self.assertEqual(len(result.stderr.splitlines()), 1, result)
 

@@ -47,6 +47,7 @@ int run_convert(const Arguments& command_line) {
   add_log_options(app);
   if (const auto code = parse_command_line(app, command_line, kConvertExitCodes)) return *code;
   arguments.has_output = app.count("--output") != 0;
+  read_output_format(arguments);
   if (!arguments.has_output && arguments.litert.empty()) {
     throw ConvertError(ExitCode::kUsage, "--output or --litert is required; see nnapi-convert --help");
   }

@@ -246,7 +246,9 @@ void add_model_options(CLI::App& app, ConvertArguments& arguments) {
   add_picture_options(app, arguments.pixels_text, arguments.calibration.pictures);
   // A flag with a value accepts the value only in the form "--nhwc=...".
   auto* nhwc =
-      app.add_flag("--nhwc", arguments.nhwc, "hand 4-D inputs to NNAPI as NHWC (--nhwc=0,2: these); callers keep NCHW");
+      app.add_flag("--nhwc", arguments.nhwc,
+                   "run convolutions, 1-D ones (3-D inputs) too, as NHWC, and hand 4-D inputs to NNAPI as NHWC\n"
+                   "(--nhwc=0,2: these); callers keep NCHW");
   app.add_flag("--nchw", arguments.nchw, "keep NCHW, without the warning")->excludes(nhwc)->group(kResult);
   const std::map<std::string, QuantMode> modes = {{"auto", QuantMode::kAuto},
                                                   {"none", QuantMode::kNone},
@@ -345,8 +347,10 @@ void add_package_option(CLI::App& app, ConvertArguments& arguments) {
 
 void add_convert_options(CLI::App& app, ConvertArguments& arguments) {
   add_model_argument(app, arguments);
-  app.add_option("-o,--output", arguments.output, "file to write; .ptl is for the lite interpreter")->type_name("OUT");
-  app.add_option("--litert", arguments.litert, "write the model for LiteRT (.tflite), too, or alone")
+  app.add_option("-o,--output", arguments.output,
+                 "file to write; .ptl is for the lite interpreter, .tflite means --litert")
+      ->type_name("OUT");
+  app.add_option("--litert", arguments.litert, "write the model for LiteRT (.tflite), too, or alone: then as NHWC")
       ->check(not_empty())
       ->type_name("FILE")
       ->group(kResult);

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <memory>
 #include <set>
+#include <utility>
 
 #include "lib/base/error.h"
 #include "lib/base/split_text.h"
@@ -53,12 +55,15 @@ void read_target(const CLI::App& app, ConvertArguments& arguments) {
 }
 
 // A LiteRT file alone never meets NNAPI: it takes the operations of the highest level, a scale for each channel of its
-// weights, or a symmetric one, and no samples for the shim. LiteRT's delegates know the means of layer norms, and not L2_NORMALIZATION.
+// weights, or a symmetric one, the only layout that LiteRT has, and no samples for the shim. LiteRT's delegates know
+// the means of layer norms, and not L2_NORMALIZATION.
 void read_litert_alone(const CLI::App& app, ConvertArguments& arguments) {
   if (!arguments.output.empty() || arguments.litert.empty()) return;
   if (!arguments.has_target) arguments.options.feature_level = kHighestFeatureLevel;
   if (app.count("--runtime") == 0) arguments.options.runtime = Runtime::kShim;
   if (!arguments.check_samples) arguments.no_self_check = true;
+  LayoutChoice& layout = arguments.options.layout;
+  if (!layout.is_explicit) layout.nhwc = layout.is_explicit = layout.images_only = true;
   arguments.options.symmetric_weights = true;
   arguments.options.disabled_passes.insert("l2_normalise");
 }
@@ -215,7 +220,7 @@ void check_methods(const ConvertArguments& arguments) {
 
 // Refuses what no LiteRT file can be made of.
 void check_litert(const CLI::App& app, const ConvertArguments& arguments) {
-  const bool is_asked_for = app.count("--litert") > 0;
+  const bool is_asked_for = app.count("--litert") > 0 || !arguments.litert.empty();
   if (arguments.litert_uint8 && !is_asked_for) {
     throw ConvertError(ExitCode::kUsage, "--litert-uint8: it says how --litert writes; give --litert, too");
   }
@@ -284,7 +289,45 @@ std::vector<std::string> given_options(const CLI::App& app, const ConvertArgumen
   return given;
 }
 
+// Files of other formats, by the ends of their names, that users have asked for.
+struct OtherFormat {
+  const char *extension, *name;
+};
+constexpr OtherFormat kOtherFormats[] = {
+    {".onnx", "ONNX"},         {".ort", "ONNX Runtime"}, {".pte", "ExecuTorch"}, {".mlmodel", "Core ML"},
+    {".mlpackage", "Core ML"}, {".dlc", "SNPE"},         {".pb", "TensorFlow"},  {".h5", "Keras"},
+    {".keras", "Keras"},       {".engine", "TensorRT"},  {".param", "ncnn"},     {".mnn", "MNN"},
+};
+
+std::string lower_case_extension(const std::string& path) {
+  std::string extension = std::filesystem::path(path).extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char letter) { return std::tolower(letter); });
+  return extension;
+}
+
 }  // namespace
+
+void read_output_format(ConvertArguments& arguments) {
+  const std::string extension = lower_case_extension(arguments.output);
+  for (const OtherFormat& format : kOtherFormats) {
+    if (extension != format.extension) continue;
+    throw ConvertError(
+        ExitCode::kUsage,
+        fmt::format("--output {}: that is a file for {}, which nnapi-convert doesn't write; needed: .pt or "
+                    ".ptl, or .tflite for LiteRT",
+                    arguments.output, format.name));
+  }
+  if (extension != ".tflite") return;
+  if (!arguments.litert.empty()) {
+    throw ConvertError(
+        ExitCode::kUsage,
+        fmt::format("--output {}: a .tflite file is LiteRT's, and --litert names one, too; leave one out",
+                    arguments.output));
+  }
+  arguments.litert = std::exchange(arguments.output, "");
+  arguments.has_output = false;
+}
 
 void read_parsed(const CLI::App& app, ConvertArguments& arguments) {
   if (!arguments.output.empty()) refuse_standard_output("--output", arguments.output);

@@ -13,6 +13,10 @@ inline constexpr const char* kQuantiseGroup = "Quantising by data";
 // The group of the options that say how pixels become what the model takes.
 inline constexpr const char* kPicturesGroup = "Pictures";
 
+// Takes --output for --litert where its name ends in .tflite, and refuses files of other formats. Throws ConvertError
+// (kUsage).
+void read_output_format(ConvertArguments& arguments);
+
 // Reads the options that CLI11 can't read itself, and refuses those that don't go together. Throws ConvertError
 // (kUsage, or kBadFile for a device's profile).
 void read_parsed(const CLI::App& app, ConvertArguments& arguments);

@@ -12,6 +12,7 @@
 #include "lib/nnapi/dump.h"
 #include "lib/nnapi/passes/elementwise.h"
 #include "lib/nnapi/passes/optimise.h"
+#include "lib/nnapi/signature.h"
 #include "lib/nnapi/validate.h"
 
 namespace nnapi_convert {
@@ -26,6 +27,20 @@ bool has_images(const nnapi::Model& model) {
   return std::any_of(models.begin(), models.end(), [&](const nnapi::Model* each) {
     return std::any_of(each->operations.begin(), each->operations.end(), is_image_operation);
   });
+}
+
+// Returns whether an operation of the model has an argument for the layout, as convolutions and pools have.
+bool has_layouts(const nnapi::Model& model) {
+  for (const nnapi::Model* each : nnapi::with_subgraphs(model)) {
+    for (const nnapi::Operation& operation : each->operations) {
+      const SignatureInfo* signature = nnapi::match_signature(*each, operation).signature;
+      for (size_t i = 0; signature != nullptr && i < operation.inputs.size(); ++i) {
+        const ArgumentInfo& argument = nnapi::argument_of_input(*signature, i, operation.inputs.size());
+        if (argument.role == ArgumentRole::kLayout) return true;
+      }
+    }
+  }
+  return false;
 }
 
 bool keeps_axes(OperationCode code) {
@@ -68,6 +83,7 @@ void check_nhwc_inputs(const ModuleInterface& interface, const std::set<int>& nu
 
 void apply_layout_choice(NnapiPart& part, const LayoutChoice& layout, Diagnostics& diagnostics) {
   check_nhwc_inputs(part.interface, layout.nhwc_inputs);
+  if (layout.images_only && !has_layouts(part.model)) return;
   for (nnapi::Boundary& input : part.model.inputs) {
     const bool is_image = part.interface.inputs[input.argument].type.rank() == 4;
     const bool is_chosen = layout.nhwc_inputs.empty() ? is_image && !is_read_as_nhwc(part.model, input.operand)

@@ -119,10 +119,12 @@ fs::path package_folder() {
 void check_packages() {
   const fs::path folder = package_folder();
   if (fs::exists(folder / kPackage)) return;
-  throw ConvertError(ExitCode::kBadFile,
-                     fmt::format("no LiteRT to run the file: {} is not in {}; needed: Node 18 and npm's @litertjs/core "
-                                 "(docs/litert.md); NNAPI_CONVERT_LITERT names the folder of its node_modules",
-                                 kPackage, folder.string()));
+  throw ConvertError(
+      ExitCode::kBadFile,
+      fmt::format("no LiteRT to run the file: {} is not in {}; needed: Node 18 and npm's @litertjs/core, "
+                  "which scripts/install-litert.sh installs (docs/litert.md); NNAPI_CONVERT_LITERT "
+                  "names the folder of its node_modules",
+                  kPackage, folder.string()));
 }
 
 litert::ReadFile read_litert(const std::string& path) {
