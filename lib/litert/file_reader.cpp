@@ -145,7 +145,7 @@ class TableView {
 
 struct ReadCode {
   std::string name;
-  int32_t code, version;
+  int32_t code, old_code, version;
 };
 
 // Where the data of a buffer lie.
@@ -154,9 +154,10 @@ struct ReadBuffer {
 };
 
 ReadCode read_code(const TableView& table) {
-  const int32_t code = std::max<int32_t>(table.number<int8_t>(0), table.number<int32_t>(3));
+  const int32_t old_code = table.number<int8_t>(0), code = std::max<int32_t>(old_code, table.number<int32_t>(3));
   const std::string custom = table.text(1);
-  return {custom.empty() ? name_of(static_cast<Builtin>(code)) : "CUSTOM " + custom, code, table.number<int32_t>(2, 1)};
+  return {custom.empty() ? name_of(static_cast<Builtin>(code)) : "CUSTOM " + custom, code, old_code,
+          table.number<int32_t>(2, 1)};
 }
 
 template <typename Number>
@@ -252,6 +253,7 @@ ReadTensor read_tensor(const Bytes& bytes, const TableView& table, const std::ve
     tensor.channel_axis = quantisation.number<int32_t>(6);
   }
   tensor.signature = table.numbers<int32_t>(7);
+  tensor.has_rank = table.number<int8_t>(8) != 0;
   return tensor;
 }
 
@@ -274,13 +276,13 @@ ReadSubgraph read_subgraph(const Bytes& bytes, const TableView& table, const std
   for (const TableView& each : table.tables(3)) {
     const auto code = each.number<uint32_t>(0);
     if (code >= codes.size()) bytes.fail(fmt::format("there is no operator code {}", code));
-    ReadOperator read{codes[code].name,
-                      codes[code].code,
-                      codes[code].version,
-                      each.numbers<int32_t>(1),
-                      each.numbers<int32_t>(2),
-                      0,
-                      {}};
+    ReadOperator read;
+    read.name = codes[code].name;
+    read.code = codes[code].code;
+    read.old_code = codes[code].old_code;
+    read.version = codes[code].version;
+    read.inputs = each.numbers<int32_t>(1);
+    read.outputs = each.numbers<int32_t>(2);
     read_options(each, read);
     check_tensors(bytes, read.inputs, count);
     check_tensors(bytes, read.outputs, count);

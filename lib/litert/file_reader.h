@@ -19,6 +19,7 @@ constexpr int32_t kUint8Shift = 128;
 struct ReadTensor {
   std::string name, type;
   std::vector<int32_t> shape, signature;
+  bool has_rank = false;                            // otherwise an empty shape is an unknown one
   uint64_t constant_begin = 0, constant_bytes = 0;  // where its data lie in the file; 0 bytes: not a constant
   std::string value;                                // of a constant of few numbers, such as "[1, 2]"
   std::vector<float> scales;
@@ -27,8 +28,9 @@ struct ReadTensor {
 };
 
 struct ReadOperator {
-  std::string name;  // or a custom operator's
-  int32_t code = 0;  // its number in the format
+  std::string name;      // or a custom operator's
+  int32_t code = 0;      // its number in the format
+  int32_t old_code = 0;  // the same in 7 bits, for older readers: 127 where the number needs more
   int32_t version = 1;
   std::vector<int32_t> inputs, outputs;
   int options_table = 0;                                     // its number in the union BuiltinOptions

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "lib/litert/delegates.h"
 #include "lib/nnapi/passes/choose_layout.h"
 #include "tests/nnapi/small_models.h"
 
@@ -191,6 +192,60 @@ TEST_CASE("a maximum of numbers with two scales gets one by QUANTIZE") {
   const OperandId x = quantised_input(net, {1, 4}, 0.5F, 3), y = quantised_input(net, {1, 4}, 0.25F, 3);
   net.output(net.builder.add(OperationCode::MAXIMUM, {x, y}, quantised({1, 4}, 0.5F, 3)));
   CHECK(codes(converted(net.model)) == std::vector<Builtin>{Builtin::QUANTIZE, Builtin::MAXIMUM});
+}
+
+TEST_CASE("an open size is open in the file, and no convolution is refused for it") {
+  Net net;
+  const OperandId x = net.input(Dims{1, 3, 8, Dim::of_input(0, 3)}, true);
+  net.output(net.conv(x, 4));
+  nnapi::choose_layout(net.model);
+  const ConvertedFile file = converted(net.model);
+  REQUIRE(file.refusals.empty());
+  CHECK(tensor(file, file.file.subgraphs[0].inputs[0]).signature == std::vector<int32_t>{1, 8, -1, 3});
+}
+
+TEST_CASE("a maximum over padding takes zeros only of what is never negative") {
+  for (const auto& [activation, pads_zeros] : {std::pair(FuseCode::NONE, false), std::pair(FuseCode::RELU, true),
+                                               std::pair(FuseCode::RELU1, false), std::pair(FuseCode::RELU6, true)}) {
+    Net net;
+    const OperandId x = net.input({1, 6, 6, 2}), y = net.input({1, 6, 6, 2});
+    const OperandId sum =
+        net.builder.add(OperationCode::ADD, {x, y, net.builder.int32(static_cast<int64_t>(activation))},
+                        nnapi::testing::float_type({1, 6, 6, 2}));
+    std::vector<OperandId> inputs{sum};
+    for (const int64_t number : {1, 0, 1, 0, 2, 2, 3, 3, 0}) inputs.push_back(net.builder.int32(number));
+    net.output(net.builder.add(OperationCode::MAX_POOL_2D, inputs, nnapi::testing::float_type({1, 3, 3, 2})));
+    const ConvertedFile file = converted(net.model);
+    REQUIRE(file.refusals.empty());
+    CHECK(codes(file) ==
+          std::vector<Builtin>{Builtin::ADD, pads_zeros ? Builtin::PAD : Builtin::PADV2, Builtin::MAX_POOL_2D});
+  }
+}
+
+TEST_CASE("operators that GPUs lack are counted, and those of open sizes or five axes") {
+  File file;
+  file.subgraphs.emplace_back();
+  Subgraph& subgraph = file.subgraphs[0];
+  for (const std::vector<int32_t>& shape : {std::vector<int32_t>{1, 2}, std::vector<int32_t>{1, 2, 3, 4, 5}}) {
+    subgraph.tensors.push_back({"t", shape, {}, TensorType::FLOAT32, 0, {}, {}, 0});
+  }
+  subgraph.tensors.push_back({"open", {1, 2}, {-1, 2}, TensorType::FLOAT32, 0, {}, {}, 0});
+  for (const Builtin code : {Builtin::ARG_MIN, Builtin::BATCH_TO_SPACE_ND, Builtin::FILL, Builtin::IF,
+                             Builtin::L2_NORMALIZATION, Builtin::LOCAL_RESPONSE_NORMALIZATION, Builtin::LOG_SOFTMAX,
+                             Builtin::SPACE_TO_BATCH_ND, Builtin::WHILE, Builtin::ADD}) {
+    subgraph.operators.push_back({code, 1, {0}, {0}, Options::NONE, {}});
+  }
+  for (const int32_t id : {1, 2}) {
+    subgraph.operators.push_back({Builtin::TANH, 1, {0}, {id}, Options::NONE, {}});
+    subgraph.operators.push_back({Builtin::EXP, 1, {id}, {0}, Options::NONE, {}});
+  }
+  const OperatorCounts lacking = lacking_on_gpu(file);
+  CHECK(lacking.size() == 11);
+  CHECK(lacking.at("WHILE") == 1);
+  CHECK(lacking.at("TANH") == 2);
+  CHECK(lacking.at("EXP") == 2);
+  CHECK(lacking.count("ADD") == 0);
+  CHECK(operator_counts(file).at("ADD") == 1);
 }
 
 TEST_CASE("equal constants share a buffer") {

@@ -65,6 +65,31 @@ TEST_CASE("a file reads back, with its weights aligned") {
   CHECK(place_of_weights(bytes) != std::string::npos);
 }
 
+TEST_CASE("open sizes, several scales and further signatures read back") {
+  File file = small_file();
+  file.subgraphs.push_back(file.subgraphs[0]);
+  Tensor& open = file.subgraphs[1].tensors[0];
+  open.signature = {-1, 4};
+  Tensor& scaled = file.subgraphs[1].tensors[1];
+  scaled.type = TensorType::INT32;
+  scaled.scales = {0.5F, 0.25F, 1, 2};
+  scaled.zero_points = {0, 1, 2, 3};
+  scaled.channel_axis = 3;
+  file.signatures.push_back({"other", 1, {"x"}, {"y"}});
+  file.metadata.emplace_back("notes", "a text");
+  const ReadFile read = litert::read_file(written(file), "x.tflite");
+  REQUIRE(read.subgraphs.size() == 2);
+  CHECK(read.signatures[1].subgraph == 1);
+  CHECK(read.signatures[0].subgraph == 0);
+  CHECK(read.subgraphs[1].tensors[0].signature == std::vector<int32_t>{-1, 4});
+  CHECK(read.subgraphs[1].tensors[0].shape == std::vector<int32_t>{1, 4});
+  CHECK(read.subgraphs[1].tensors[1].scales == scaled.scales);
+  CHECK(read.subgraphs[1].tensors[1].zero_points == scaled.zero_points);
+  CHECK(read.subgraphs[1].tensors[1].channel_axis == 3);
+  CHECK(read.subgraphs[0].tensors[1].value == "[1, 2, 3, 4]");
+  CHECK(read.metadata.at("notes") == "a text");
+}
+
 TEST_CASE("equal files have equal bytes") {
   CHECK(written(small_file()) == written(small_file()));
 }

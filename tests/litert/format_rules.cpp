@@ -214,6 +214,7 @@ class FormatChecker {
 
   void check(const ReadTensor& one) {
     place_ = one.name;
+    if (!one.has_rank) problem("its rank isn't said to be known");
     if (one.constant_bytes == 0) return;
     const int64_t bytes = product(one.shape) * bytes_of(one.type);
     if (bytes != static_cast<int64_t>(one.constant_bytes)) {
@@ -235,6 +236,7 @@ class FormatChecker {
     const FormatRow* row = row_of(each.name);
     if (row == nullptr) return problem("no row for it: add one");
     if (each.code != row->code) problem(fmt::format("its number is {}, and {} in the format", each.code, row->code));
+    if (each.old_code != std::min(row->code, 127)) problem(fmt::format("its old number is {}", each.old_code));
     if (each.options_table != row->options) {
       problem(fmt::format("its options are of table {}, and {} in the format", each.options_table, row->options));
     }
