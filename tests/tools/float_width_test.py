@@ -294,6 +294,21 @@ class Widths(WidthTest):
             self.assertEqual(width, found.dtype)
             self.assert_rounded([Simple()(x.float())], [found], width)
 
+    def test_arguments_of_rank_0(self):
+        """A float64 argument of rank 0 doesn't widen the results of a float32 model; one of rank 1 does."""
+        class Weighted(nn.Module):
+            def forward(self, x, y):
+                return torch.add(x, y, alpha=2.3), torch.sub(x, y, alpha=0.5), x.relu() * y
+
+        x, y = torch.randn(2, 3), torch.tensor(1.7, dtype=torch.float64)
+        for shape, spec in ((y, "scalar"), (y.reshape(1), "1")):
+            torch.jit.trace(Weighted(), (x, shape)).save(str(self.folder / "model.pt"))
+            converted = load(self.convert(self.folder / "model.pt", "--input", "2,3", "--input", f"{spec}:float64",
+                                          "--min-segment-macs", "0", "--verify"))
+            expected, found = Weighted()(x, shape), converted(x, shape)
+            self.assertEqual([each.dtype for each in expected], [each.dtype for each in found])
+            self.assert_rounded(expected, found, torch.float64)
+
     def test_complex_results(self):
         x = torch.randn(4, 4)
         for width in (torch.float32, torch.float64):

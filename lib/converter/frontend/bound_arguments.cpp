@@ -132,12 +132,12 @@ void check_like_example(const c10::FunctionSchema& forward, const BoundValues& b
   }
 }
 
-// Returns the dtypes that the file or --input states for arguments, Undefined for integers and bools. A spec without a
-// name is for the tensor of its position; behind an argument that holds several tensors the position tells nothing.
-std::map<size_t, at::ScalarType> stated_float_dtypes(const LoadedModel& loaded, const c10::FunctionSchema& forward,
-                                                     const std::vector<InputSpec>& specs) {
-  std::map<size_t, at::ScalarType> dtypes;
-  if (const InputTuple* example = loaded.example()) dtypes = float_dtypes_of(*example);
+// Returns what the file or --input states of arguments. A spec without a name is for the tensor of its position; behind
+// an argument that holds several tensors the position tells nothing.
+StatedFloats stated_floats(const LoadedModel& loaded, const c10::FunctionSchema& forward,
+                           const std::vector<InputSpec>& specs) {
+  StatedFloats stated;
+  if (const InputTuple* example = loaded.example()) stated = stated_floats_of(*example);
   size_t position = 0;
   bool is_counted = true;
   for (size_t i = 1; i < forward.arguments().size(); ++i) {
@@ -148,11 +148,14 @@ std::map<size_t, at::ScalarType> stated_float_dtypes(const LoadedModel& loaded, 
     if (type->kind() != TypeKind::TensorType) continue;
     for (size_t k = 0; k < specs.size(); ++k) {
       const bool is_meant = specs[k].name.empty() ? is_counted && k == position : specs[k].name == argument.name();
-      if (is_meant && specs[k].dtype) dtypes[i] = float_dtype_of(*specs[k].dtype);
+      if (!is_meant) continue;
+      if (specs[k].dtype) stated[i].dtype = float_dtype_of(*specs[k].dtype);
+      if (!stated[i].dtype) stated[i].dtype = at::kFloat;  // as a spec without a dtype says
+      stated[i].has_rank_0 = specs[k].sizes.empty();
     }
     ++position;
   }
-  return dtypes;
+  return stated;
 }
 
 }  // namespace
@@ -219,7 +222,7 @@ ConvertOptions bind_arguments(LoadedModel& loaded, const ConvertOptions& options
   if (width && loaded.stated.empty() && loaded.example() == nullptr) set_default_width(result.inputs, *width);
   if (loaded.stated.empty() && loaded.example() != nullptr)
     check_like_example(forward, loaded.bound, *loaded.example());
-  loaded.float_dtypes = stated_float_dtypes(loaded, forward, result.inputs);
+  loaded.stated_floats = stated_floats(loaded, forward, result.inputs);
   return result;
 }
 

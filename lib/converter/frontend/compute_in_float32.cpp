@@ -233,15 +233,14 @@ void make_all_float32(Graph& graph, OriginalDtypes& dtypes, IsOther is_other) {
 
 }  // namespace
 
-void compute_in_float32(const std::shared_ptr<Graph>& graph, at::ScalarType width,
-                        const std::map<size_t, at::ScalarType>& arguments) {
+void compute_in_float32(const std::shared_ptr<Graph>& graph, at::ScalarType width, const StatedFloats& arguments) {
   OriginalDtypes dtypes(*graph, {width, arguments, {}});
   make_all_float32(*graph, dtypes, is_other_width);
 }
 
 std::vector<at::ScalarType> compute_steps_in_float32(const torch::jit::Module& module,
                                                      const std::shared_ptr<Graph>& graph,
-                                                     const std::map<size_t, at::ScalarType>& arguments) {
+                                                     const StatedFloats& arguments) {
   const SourceDtypes sources = sources_of_float32_model(module, *graph, arguments);
   if (!may_have_reduced_steps(*graph, sources)) return {};
   OriginalDtypes dtypes(*graph, sources);

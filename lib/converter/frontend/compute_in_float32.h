@@ -5,26 +5,27 @@
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/ir/ir.h>
 
-#include <map>
 #include <memory>
 #include <vector>
+
+#include "lib/converter/graph/float_width.h"
 
 namespace nnapi_convert {
 
 // Turns constants, and casts to other widths, into float32. Casts floating-point inputs, and what is read from
 // attributes, to float32; casts results, and what is stored in attributes, back to their original dtype. Tensors in
-// lists, dicts, tuples and optionals are cast, too. `width` is that of the model (float_width.h), `arguments` those of
-// graph inputs for which another one is stated, by their numbers. Throws ConvertError (kNotConvertible) for a model
+// lists, dicts, tuples and optionals are cast, too. `width` is that of the model (float_width.h), `arguments` what is
+// stated of graph inputs, by their numbers. Throws ConvertError (kNotConvertible) for a model
 // that changes a container that it is given or reads from an attribute, and for a result whose tensors have several
 // dtypes.
 void compute_in_float32(const std::shared_ptr<torch::jit::Graph>& graph, at::ScalarType width,
-                        const std::map<size_t, at::ScalarType>& arguments);
+                        const StatedFloats& arguments);
 
 // Does the same for a float32 model some of whose steps compute in float16 or bfloat16, as torch.autocast makes them.
 // Returns the dtypes of these steps; none: the graph has no such step and stays as it is. `graph` is the frozen
 // module's forward.
 std::vector<at::ScalarType> compute_steps_in_float32(const torch::jit::Module& module,
                                                      const std::shared_ptr<torch::jit::Graph>& graph,
-                                                     const std::map<size_t, at::ScalarType>& arguments);
+                                                     const StatedFloats& arguments);
 
 }  // namespace nnapi_convert

@@ -121,10 +121,10 @@ std::vector<at::ScalarType> widen(const LoadedModel& loaded, const torch::jit::M
                                   std::shared_ptr<Graph>& graph) {
   if (const auto width = width_of(loaded)) {
     simplify_containers(graph);  // results are cast where their lists and dicts are made
-    compute_in_float32(graph, *width, loaded.float_dtypes);
+    compute_in_float32(graph, *width, loaded.stated_floats);
     return {};
   }
-  std::vector<at::ScalarType> reduced_steps = compute_steps_in_float32(module, graph, loaded.float_dtypes);
+  std::vector<at::ScalarType> reduced_steps = compute_steps_in_float32(module, graph, loaded.stated_floats);
   if (!reduced_steps.empty()) torch::jit::ConstantPropagation(graph, true);
   return reduced_steps;
 }

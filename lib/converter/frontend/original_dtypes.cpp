@@ -176,7 +176,7 @@ bool is_autocast(const Node& node) {
 
 at::ScalarType SourceDtypes::of_argument(size_t number) const {
   const auto found = arguments.find(number);
-  return found == arguments.end() ? others : found->second;
+  return found == arguments.end() ? others : found->second.dtype.value_or(others);
 }
 
 at::ScalarType SourceDtypes::of_attribute(const Node& access) const {
@@ -309,6 +309,10 @@ bool OriginalDtypes::found_number(const Value& value) {
   const Node& node = *value.node();
   if (const auto constant = torch::jit::toIValue(&value)) {
     return constant->isTensor() && constant->toTensor().defined() && constant->toTensor().dim() == 0;
+  }
+  if (&node == value.owningGraph()->param_node()) {
+    const auto stated = sources_.arguments.find(value.offset());
+    return stated != sources_.arguments.end() && stated->second.has_rank_0;
   }
   std::vector<const Value*> sources = flowing_into(value);
   const OpTraits& traits = find_traits(node);

@@ -14,13 +14,14 @@
 
 #include "lib/converter/frontend/container_groups.h"
 #include "lib/converter/graph/attribute_path.h"
+#include "lib/converter/graph/float_width.h"
 
 namespace nnapi_convert {
 
 // The floating-point dtypes of the tensors that come into a graph; Undefined for tensors of other dtypes.
 struct SourceDtypes {
   at::ScalarType others;                                 // of arguments and attributes that aren't named below
-  std::map<size_t, at::ScalarType> arguments{};          // by the number of the graph's input; self is 0
+  StatedFloats arguments{};                              // by the number of the graph's input; self is 0
   std::map<AttributePath, at::ScalarType> attributes{};  // by the attribute's path
 
   at::ScalarType of_argument(size_t number) const;

@@ -84,8 +84,7 @@ bool is_cast(const Node& node) {
 
 }  // namespace
 
-SourceDtypes sources_of_float32_model(const torch::jit::Module& module, Graph& graph,
-                                      const std::map<size_t, at::ScalarType>& arguments) {
+SourceDtypes sources_of_float32_model(const torch::jit::Module& module, Graph& graph, const StatedFloats& arguments) {
   return {at::kFloat, arguments, dtypes_of_attributes(module, graph)};
 }
 

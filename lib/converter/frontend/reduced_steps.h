@@ -16,7 +16,7 @@ namespace nnapi_convert {
 // `graph` is the forward of the frozen `module`. `arguments` are the dtypes that are stated for its inputs, by their
 // numbers.
 SourceDtypes sources_of_float32_model(const torch::jit::Module& module, torch::jit::Graph& graph,
-                                      const std::map<size_t, at::ScalarType>& arguments);
+                                      const StatedFloats& arguments);
 
 // Returns false for a module that has no tensor in float16 or bfloat16, and whose forward makes none. It looks at each
 // node once.

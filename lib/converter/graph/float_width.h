@@ -5,6 +5,7 @@
 
 #include <torch/csrc/jit/api/module.h>
 
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -12,6 +13,13 @@
 #include "lib/types/options.h"
 
 namespace nnapi_convert {
+
+// What is stated of a tensor that is an argument of forward.
+struct StatedFloat {
+  std::optional<at::ScalarType> dtype;  // Undefined: not a floating-point one; nothing: not stated
+  bool has_rank_0 = false;              // it is known to have no axes
+};
+using StatedFloats = std::map<size_t, StatedFloat>;  // by the number of forward's argument; self is 0
 
 // True for the floating-point dtypes but float32.
 bool is_other_width(at::ScalarType dtype);

@@ -68,13 +68,14 @@ at::ScalarType float_dtype_of(at::ScalarType dtype) {
   return c10::isFloatingType(dtype) ? dtype : at::ScalarType::Undefined;
 }
 
-std::map<size_t, at::ScalarType> float_dtypes_of(const InputTuple& arguments) {
-  std::map<size_t, at::ScalarType> dtypes;
+StatedFloats stated_floats_of(const InputTuple& arguments) {
+  StatedFloats stated;
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (!arguments[i].isTensor() || !arguments[i].toTensor().defined()) continue;
-    dtypes[i + 1] = float_dtype_of(arguments[i].toTensor().scalar_type());
+    const at::Tensor& tensor = arguments[i].toTensor();
+    stated[i + 1] = {float_dtype_of(tensor.scalar_type()), tensor.dim() == 0};
   }
-  return dtypes;
+  return stated;
 }
 
 std::optional<at::ScalarType> width_of(const LoadedModel& loaded) {
@@ -87,7 +88,9 @@ std::optional<at::ScalarType> width_of(const LoadedModel& loaded) {
     if (is_float(buffer)) return std::nullopt;
   }
   std::set<at::ScalarType> dtypes;
-  for (const auto& [argument, dtype] : loaded.float_dtypes) dtypes.insert(dtype);
+  for (const auto& [argument, stated] : loaded.stated_floats) {
+    if (stated.dtype) dtypes.insert(*stated.dtype);
+  }
   dtypes.erase(at::ScalarType::Undefined);
   return dtypes.size() == 1 && is_other_width(*dtypes.begin()) ? std::optional(*dtypes.begin()) : std::nullopt;
 }

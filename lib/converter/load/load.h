@@ -14,6 +14,7 @@
 #include "lib/base/diagnostics.h"
 #include "lib/base/folder.h"
 #include "lib/converter/graph/attribute_path.h"
+#include "lib/converter/graph/float_width.h"
 #include "lib/converter/load/load_exported.h"
 
 namespace nnapi_convert {
@@ -30,14 +31,14 @@ struct LoadedModel {
   std::vector<InputTuple> bundled_inputs;
   InputTuple traced_inputs = {};  // traced_inputs.h
   BoundValues bound = {};
-  std::vector<AttributePath> changed_elsewhere = {};   // attributes that other methods change (method_view.h)
-  std::set<AttributePath> read_elsewhere = {};         // attributes that other methods read
-  std::vector<AttributePath> unsettled = {};           // attributes among them whose sizes or dtypes may change
-  std::vector<ExportedTensor> stated = {};             // of an exported program: the tensors that forward takes
-  std::vector<ExportedNumber> numbers = {};            // of an exported program: the integers that forward takes
-  std::vector<FixedValue> fixed = {};                  // of an exported program: what torch.export fixed
-  std::vector<FolderFile> extra_files = {};            // of the archive, by their names (_extra_files)
-  std::map<size_t, at::ScalarType> float_dtypes = {};  // that are stated for arguments of forward; self is 0
+  std::vector<AttributePath> changed_elsewhere = {};  // attributes that other methods change (method_view.h)
+  std::set<AttributePath> read_elsewhere = {};        // attributes that other methods read
+  std::vector<AttributePath> unsettled = {};          // attributes among them whose sizes or dtypes may change
+  std::vector<ExportedTensor> stated = {};            // of an exported program: the tensors that forward takes
+  std::vector<ExportedNumber> numbers = {};           // of an exported program: the integers that forward takes
+  std::vector<FixedValue> fixed = {};                 // of an exported program: what torch.export fixed
+  std::vector<FolderFile> extra_files = {};           // of the archive, by their names (_extra_files)
+  StatedFloats stated_floats = {};                    // of arguments of forward
 
   // Arguments of the sizes and dtypes that the file is for; null if it doesn't say.
   const InputTuple* example() const {
@@ -53,8 +54,8 @@ LoadedModel load_model(const std::string& path, Diagnostics& diagnostics);
 
 // The dtype; Undefined for one that isn't floating-point.
 at::ScalarType float_dtype_of(at::ScalarType dtype);
-// The dtypes of the tensors among the arguments, as LoadedModel has them.
-std::map<size_t, at::ScalarType> float_dtypes_of(const InputTuple& arguments);
+// Returns what the tensors among the arguments state, as LoadedModel has it.
+StatedFloats stated_floats_of(const InputTuple& arguments);
 
 // The floating-point dtype that the model computes in, if it isn't float32 and is one: that of its weights, or of its
 // arguments where it has no floating-point weights.

@@ -264,7 +264,8 @@ Verification verify_file(const VerifyRequest& request, LoadedModel& original, st
   const std::vector<Values> samples = samples_for(request, original, converted, arguments, count);
   std::optional<torch::jit::Module> meaning;
   if (!samples.empty()) {
-    original.float_dtypes = float_dtypes_of(assemble(arguments, with_original_dtypes(samples[0], converted.metadata)));
+    original.stated_floats =
+        stated_floats_of(assemble(arguments, with_original_dtypes(samples[0], converted.metadata)));
   }
   if (!reference) meaning = float_meaning(original);
   OriginalErrors errors_of_original;
