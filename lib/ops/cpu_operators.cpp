@@ -150,6 +150,7 @@ std::vector<CpuOperators> cpu_operators() {
        {"aten::Bool", "aten::Complex", "aten::ComplexImplicit", "aten::Float", "aten::FloatImplicit",
         "aten::IntImplicit", "aten::ScalarImplicit", "aten::_local_scalar_dense", "aten::allclose", "aten::equal",
         "aten::is_nonzero", "aten::item", "prim::tolist"}},
+      {OpTraits() | Fact::kReadsMaskBytes, {"aten::masked_fill_", "aten::masked_scatter_"}},
       {OpTraits() | Fact::kReadsShapeOnly, {"aten::_shape_as_tensor"}},
       {OpTraits() | Fact::kSizesByValues,
        {"aten::_pack_padded_sequence", "aten::_pad_packed_sequence", "aten::_unique", "aten::_unique2",

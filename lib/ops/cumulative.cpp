@@ -160,7 +160,7 @@ OpRules cumulative_rules() {
        kUnprovedRows | Fact::kSizesAreSums | Fact::kKeepsRankAlongAxis},
       {"aten::masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", 3,
        "up to 65536 elements; integers: those known to be up to 2^24", masked_scatter_type, lower_masked_scatter,
-       kUnprovedRows},
+       kUnprovedRows | Fact::kReadsMaskBytes},
   };
 }
 

@@ -67,15 +67,17 @@ struct Attention {
   Value* weights;
 };
 
-// Applies a mask to the scores: a boolean mask hides elements where it is true.
+// Hides the scores whose element of the mask isn't 0. PyTorch 2 hands over masks of float32, 0 and minus infinity, and
+// ATen's fused layers read any mask as bool.
 Value* masked(Plain& plain, Value* scores, Value* mask) {
   const auto constant = torch::jit::toIValue(mask);
-  if (constant && constant->isTensor() && constant->toTensor().scalar_type() == at::kBool) {
-    const at::Tensor hidden = constant->toTensor();
+  if (constant && constant->isTensor()) {
+    const at::Tensor hidden = constant->toTensor().to(at::kBool);
     const at::Tensor added = at::zeros(hidden.sizes(), at::kFloat).masked_fill(hidden, -INFINITY);
     return plain.insert("add", {scores, plain.constant(added)});
   }
-  return plain.insert("masked_fill", {scores, mask, -INFINITY});
+  Value* hidden = plain.insert("to", {mask, static_cast<int64_t>(at::kBool)});
+  return plain.insert("masked_fill", {scores, hidden, -INFINITY});
 }
 
 // [batch, length, width] to [batch, heads, length, features], by `order` of [batch, length, heads, features].
@@ -121,7 +123,8 @@ Attention attend(Plain& plain, const Projections& weights, const std::vector<Val
 }
 
 // The mask in a shape that broadcasts to [batch, heads, length, length]; null without one, nullopt if it isn't known
-// how. PyTorch runs type 1 only on the CPU: [batch, length], which keys to hide.
+// how. Only masks of type 1 come here, [batch, length], which keys to hide: PyTorch 1.13.1 runs no other on the CPU,
+// and script_fused_attention.cpp takes the others apart.
 std::optional<Value*> mask_of(Plain& plain, Node* node) {
   constexpr int64_t kKeysToHide = 1;
   if (is_none(node, "mask")) return nullptr;

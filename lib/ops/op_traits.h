@@ -116,6 +116,7 @@ enum class Fact : uint32_t {
   kUnwritten = 1U << 14U,          // gives memory that nothing has been written to
   kOverwrites = 1U << 15U,         // gives its first argument with elements written over, without reading those
   kFills = 1U << 16U,              // writes one number over all elements
+  kReadsMaskBytes = 1U << 17U,     // reads the bytes of argument "mask" as bools, of whatever dtype the mask is
 };
 
 struct OpTraits {

@@ -6,8 +6,9 @@ namespace nnapi_convert {
 const ScriptForms& all_script_forms() {
   static const ScriptForms all = [] {
     ScriptForms joined;
-    for (const ScriptForms& family : {attention_and_norm_scripts(), reduction_and_range_scripts(),
-                                      check_and_attribute_scripts(), newer_refusals(), core_scripts()}) {
+    for (const ScriptForms& family :
+         {attention_and_norm_scripts(), reduction_and_range_scripts(), check_and_attribute_scripts(),
+          fused_attention_scripts(), newer_refusals(), core_scripts()}) {
       joined.insert(joined.end(), family.begin(), family.end());
     }
     return joined;

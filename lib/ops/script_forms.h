@@ -5,6 +5,10 @@
 
 #include <vector>
 
+namespace torch::jit {
+struct Node;
+}  // namespace torch::jit
+
 namespace nnapi_convert {
 
 // An operator with a `source` is the TorchScript function of that text, whose parameters are those of the schema. One
@@ -14,6 +18,8 @@ struct ScriptForm {
   const char* release;  // of PyTorch, the first that has it as far as known; empty if it isn't known
   const char* source = nullptr;
   const char* refusal = "";
+  // Returns false for calls that stay as they are, because PyTorch 1.13.1 runs them; null: none stays.
+  bool (*applies)(torch::jit::Node& node) = nullptr;
 };
 
 // The release of operators that PyTorch 1.13.1 has, too.
@@ -25,6 +31,7 @@ ScriptForms attention_and_norm_scripts();   // script_attention_and_norms.cpp
 ScriptForms reduction_and_range_scripts();  // script_reductions_and_ranges.cpp
 ScriptForms check_and_attribute_scripts();  // script_checks_and_attributes.cpp
 ScriptForms core_scripts();                 // script_core.cpp
+ScriptForms fused_attention_scripts();      // script_fused_attention.cpp
 ScriptForms newer_refusals();               // newer_refusals.cpp
 
 // All families.

@@ -155,9 +155,9 @@ OpRules selection_rules() {
       {"aten::where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor", 3, note, where_type, lower_where,
        kUnprovedRows | ResultSizes::kPositionsByAxis | Fact::kSizesByOneValue},
       {"aten::masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor", 1, "quint8: a mask of equal sizes",
-       masked_fill_type, lower_masked_fill, kElementwise | Fact::kMovesElements},
+       masked_fill_type, lower_masked_fill, kElementwise | Fact::kMovesElements | Fact::kReadsMaskBytes},
       {"aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor", 1, note, masked_fill_type,
-       lower_masked_fill, kElementwise | Fact::kMovesElements},
+       lower_masked_fill, kElementwise | Fact::kMovesElements | Fact::kReadsMaskBytes},
   };
 }
 

@@ -87,6 +87,18 @@ TEST_CASE("a mask of keys") {
   CHECK(found.error < 1e-5);
 }
 
+TEST_CASE("a mask of keys in floats") {
+  Sizes weights = kAttention;
+  weights["m"] = {3, 5};
+  for (const char* mask :
+       {"torch.zeros_like(self.m).masked_fill(self.m > 0.5, -1e9)", "(x[:, :, 0] > 1).float() * -9"}) {
+    const std::string arguments = std::string(mask) + ", False, True, 1)[0]\n";
+    const Decomposed found = decomposed(weights, attention(arguments), test::random_floats({3, 5, 8}, 100));
+    CHECK_THAT(found.graph, !Contains("_native_multi_head_attention"));
+    CHECK(found.error < 1e-5);
+  }
+}
+
 TEST_CASE("a mask of another kind is left") {
   Sizes weights = kAttention;
   weights["m"] = {5, 5};

@@ -108,6 +108,12 @@ const Entry* entry_of(const Node& node) {
   return found == entries().end() ? nullptr : &found->second;
 }
 
+bool is_taken_apart(Node& node) {
+  const Entry* entry = entry_of(node);
+  if (entry == nullptr || entry->function() == nullptr) return false;
+  return entry->form().applies == nullptr || entry->form().applies(node);
+}
+
 // An operator that no row has, and that this program's LibTorch has and 1.13.1 has not.
 const ScriptForm& unlisted(const std::string& name) {
   struct Unlisted {
@@ -167,8 +173,7 @@ void take_newer_operators_apart(Graph& graph) {
   for (size_t round = 0; round <= entries().size(); ++round) {
     std::vector<Node*> nodes;
     for_each_node(graph, [&](Node& node) {
-      const Entry* entry = entry_of(node);
-      if (entry != nullptr && entry->function() != nullptr) nodes.push_back(&node);
+      if (is_taken_apart(node)) nodes.push_back(&node);
     });
     if (nodes.empty()) return;
     for (Node* node : nodes) take_apart(node, *entry_of(*node)->function());

@@ -17,6 +17,8 @@
 #include "lib/converter/plan/refused_model.h"
 #include "lib/converter/plan/sample_macs.h"
 #include "lib/converter/plan/wide_integers.h"
+#include "lib/ops/plain_calls.h"
+#include "lib/ops/registry.h"
 #include "lib/ops/saturation.h"
 
 namespace nnapi_convert {
@@ -157,6 +159,26 @@ void warn_of_saturated(const Plan& plan, const TypeMap& types, Diagnostics& diag
   }
 }
 
+// Returns the refusal of an operator that ATen of 1.13.1 runs without an error, and with wrong numbers: of a mask that
+// is neither bool nor uint8 it reads the first bytes.
+std::optional<Refusal> refusal_of_misread(const torch::jit::Node& node, const TypeMap& types) {
+  if (!find_traits(node).has(Fact::kReadsMaskBytes)) return std::nullopt;
+  const TensorType* mask = tensor_type_of(argument(const_cast<torch::jit::Node*>(&node), "mask"), types);
+  if (mask == nullptr || mask->dtype == at::kBool || mask->dtype == at::kByte) return std::nullopt;
+  return Refusal{source_of(node), node.kind().toQualString(),
+                 "a mask " + to_text(*mask) + ", of which PyTorch on the CPU reads the bytes as bools", "a bool mask",
+                 "compare it with 0"};
+}
+
+void refuse_misread(PlannedModel& planned, const TypeMap& types) {
+  for (const CpuNode& cpu : planned.plan.cpu_nodes) {
+    for (const torch::jit::Node* node : cpu.nodes) {
+      const std::optional<Refusal> refusal = refusal_of_misread(*node, types);
+      if (refusal) throw RefusedModel(refusal->message(), graph_of_refused(planned));
+    }
+  }
+}
+
 PlannedModel split(Frontend& frontend, const PlanOptions& options, const SegmentRefusal& refusal,
                    const Float32Values& float32, bool recognises, const Composites& kept, Diagnostics& diagnostics) {
   const std::shared_ptr<DividedModel> divided = frontend.divided(recognises, kept, diagnostics);
@@ -179,6 +201,7 @@ PlannedModel split(Frontend& frontend, const PlanOptions& options, const Segment
   planned.quant = typed.boundaries->mode;
   planned.kept = kept;
   planned.model = model;
+  refuse_misread(planned, typed.inferred.types);
   return planned;
 }
 
