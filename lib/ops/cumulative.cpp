@@ -3,9 +3,8 @@
 // combines every element with the element that is 1, 2, 4... places before it.
 #include <fmt/format.h>
 
-#include <cfloat>
-
 #include "lib/ops/axis.h"
+#include "lib/ops/exponential.h"
 #include "lib/ops/families.h"
 #include "lib/ops/formula.h"
 #include "lib/ops/integer_fold.h"
@@ -47,8 +46,7 @@ Expression smaller(const Expression& a, const Expression& b) {
 // With the larger one taken out, as far as it is finite, so that nothing overflows.
 Expression log_of_sum(const Expression& a, const Expression& b) {
   const Expression most = maximum(a, b);
-  const Expression taken_out = minimum(maximum(most, -FLT_MAX), FLT_MAX);
-  return most + log(exp(minimum(a, b) - taken_out) + 1);
+  return infinite_or(most, most + log(exp(minimum(a, b) - finite(most)) + 1));
 }
 
 TensorType scanned(const OpArguments& args) {

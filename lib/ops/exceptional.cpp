@@ -77,10 +77,13 @@ Expression heaviside(const Expression& x, const Expression& at_zero) {
   return choose(is_equal(x, 0), at_zero, as_number(is_greater(x, 0), x.dtype()));
 }
 
-// 0 for x = 0, unless the other is no number.
+// 0 for x = 0, unless the other is no number. NNAPI's product of minus infinity would be finite.
 template <Expression (*logarithm)(const Expression&)>
 Expression times_log(const Expression& x, const Expression& y) {
-  return choose(is_nan(y), y + x, choose(is_equal(x, 0), filled(x.context(), 0, x.type()), x * logarithm(y)));
+  const Expression log = logarithm(y), product = x * log;
+  const Expression infinite = choose(is_less(x, 0), kInfinity, filled(x.context(), -kInfinity, x.type()));
+  const Expression found = choose(is_equal(log, -kInfinity), infinite, product);
+  return choose(is_nan(y), y + x, choose(is_equal(x, 0), filled(x.context(), 0, x.type()), found));
 }
 
 Expression log1p(const Expression& x) {

@@ -2,6 +2,7 @@
 #include "lib/ops/exponential.h"
 
 #include <cfloat>
+#include <limits>
 
 namespace nnapi_convert {
 namespace {
@@ -33,6 +34,11 @@ Expression log1p_exp_minus_abs(const Expression& x) {
 
 Expression finite(const Expression& x) {
   return minimum(maximum(x, -FLT_MAX), FLT_MAX);
+}
+
+Expression infinite_or(const Expression& x, const Expression& other) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  return select(compare(OperationCode::EQUAL, abs(x), x.same(infinity)), x, other);
 }
 
 }  // namespace nnapi_convert

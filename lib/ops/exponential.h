@@ -14,5 +14,7 @@ Expression log1p(const Expression& x);
 Expression log1p_exp_minus_abs(const Expression& x);
 // Replaces infinities by the nearest finite number.
 Expression finite(const Expression& x);
+// Returns x where it is infinite, else the other: NNAPI's arithmetic gives no infinite numbers.
+Expression infinite_or(const Expression& x, const Expression& other);
 
 }  // namespace nnapi_convert

@@ -100,7 +100,7 @@ Expression hypot(const Expression& a, const Expression& b) {
 // The difference is taken from a finite number: two equal infinities have none.
 Expression logaddexp(const Expression& a, const Expression& b) {
   const Expression larger = maximum(a, b);
-  return larger + log1p(exp(minimum(a, b) - finite(larger)));
+  return infinite_or(larger, larger + log1p(exp(minimum(a, b) - finite(larger))));
 }
 
 // 1 where the condition holds, else 0.

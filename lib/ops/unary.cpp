@@ -51,12 +51,19 @@ Expression exp2(const Expression& x) {
   return pow(x.same(2), x);
 }
 
+// The logarithm of 0 stays minus infinity, also where it is multiplied.
 Expression log2(const Expression& x) {
-  return log(x) * M_LOG2E;
+  const Expression natural = log(x);
+  return infinite_or(natural, natural * M_LOG2E);
 }
 
 Expression log10(const Expression& x) {
-  return log(x) * M_LOG10E;
+  const Expression natural = log(x);
+  return infinite_or(natural, natural * M_LOG10E);
+}
+
+Expression log1p_of_all(const Expression& x) {
+  return infinite_or(log(maximum(x + 1, x)), log1p(x));
 }
 
 // A sum of x and pi / 2 would round off what matters of a large x; half of x is exact.
@@ -178,7 +185,7 @@ OpRules unary_rules() {
       {"aten::log(Tensor self) -> Tensor", 3, "", real_type, lower_formula<log>, kElementwise},
       {"aten::log2(Tensor self) -> Tensor", 3, "", real_type, lower_formula<log2>, kUnprovedRows},
       {"aten::log10(Tensor self) -> Tensor", 3, "", real_type, lower_formula<log10>, kUnprovedRows},
-      {"aten::log1p(Tensor self) -> Tensor", 3, "", real_type, lower_formula<log1p>, kElementwise},
+      {"aten::log1p(Tensor self) -> Tensor", 3, "", real_type, lower_formula<log1p_of_all>, kElementwise},
       {"aten::sqrt(Tensor self) -> Tensor", 3, "", real_type, lower_formula<sqrt>, kElementwise | Memory::kFresh},
       {"aten::rsqrt(Tensor self) -> Tensor", 3, "", real_type, lower_formula<rsqrt>, kElementwise},
       {"aten::reciprocal(Tensor self) -> Tensor", 2, "", real_type, lower_formula<reciprocal>, kElementwise},

@@ -77,7 +77,30 @@ class Exponentials(CliTest):
                           [1.0, -INFINITY, 0.0]])
         converted = self.converted(Net(), x, y)
         for expected, found in zip(Net()(x, y), call(converted, x, y)):
-            torch.testing.assert_close(finite(found), finite(expected), rtol=1e-5, atol=1e-6, equal_nan=True)
+            torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-6, equal_nan=True)
+
+    def test_sums_of_nothing(self):
+        """The logarithm of a sum that is 0 is minus infinity, whatever arithmetic it goes through."""
+        class Net(nn.Module):
+            def forward(self, x, y):
+                return torch.logaddexp(x, y), torch.logaddexp2(x, y), torch.logcumsumexp(x, 1)
+
+        x = torch.tensor([[-INFINITY, -INFINITY, 2.0, -INFINITY], [-INFINITY, INFINITY, 1.0, 0.0]])
+        y = torch.tensor([[-INFINITY, 1.0, -INFINITY, -INFINITY], [INFINITY, 3.0, -2.0, INFINITY]])
+        converted = self.converted(Net(), x, y)
+        for expected, found in zip(Net()(x, y), call(converted, x, y)):
+            torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-6)
+
+    def test_logarithms_of_0(self):
+        class Net(nn.Module):
+            def forward(self, x, y):
+                return torch.log2(x), torch.log10(x), torch.log1p(x - 1), torch.log1p(x), torch.xlogy(y, x)
+
+        x = torch.tensor([0.0, 1.0, 0.0, INFINITY, 0.5, 0.0, 8.0])
+        y = torch.tensor([2.0, 3.0, -2.0, 0.0, 1.5, 0.0, 0.0])
+        converted = self.converted(Net(), x, y)
+        for expected, found in zip(Net()(x, y), call(converted, x, y)):
+            torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-6)
 
 
 if __name__ == "__main__":
