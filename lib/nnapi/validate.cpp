@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lib/base/begins_with.h"
 #include "lib/base/counted.h"
 #include "lib/nnapi/dump.h"
 #include "lib/nnapi/signature.h"
@@ -131,6 +132,25 @@ std::string size_problem(const Model& model, const Operation& operation) {
   return "";
 }
 
+// The arguments that kernels divide by, or that are sizes of windows.
+bool is_at_least_one(const std::string& argument) {
+  return begins_with(argument, "stride_") || begins_with(argument, "dilation_") || begins_with(argument, "filter_") ||
+         argument == "groups" || argument == "depth_multiplier";
+}
+
+std::string window_problem(const Model& model, const Operation& operation, const SignatureInfo& signature) {
+  for (size_t i = 0; i < operation.inputs.size(); ++i) {
+    const ArgumentInfo& argument = argument_of_input(signature, i, operation.inputs.size());
+    const Dims* numbers = model.at(operation.inputs[i]).ints();
+    if (numbers == nullptr || !is_at_least_one(argument.name)) continue;
+    for (const Dim& number : *numbers) {
+      if (!number.is_fixed() || number.value() >= 1) continue;
+      return fmt::format("argument {}: {} found, 1 or more needed", argument.name, number.value());
+    }
+  }
+  return "";
+}
+
 std::string problem_of(const Model& model, const Operation& operation, int feature_level) {
   const std::string sizes = size_problem(model, operation);
   if (!sizes.empty()) return sizes;
@@ -139,6 +159,8 @@ std::string problem_of(const Model& model, const Operation& operation, int featu
   if (match.feature_level > feature_level) {
     return fmt::format("feature level {} found, {} needed for these arguments", feature_level, match.feature_level);
   }
+  const std::string windows = window_problem(model, operation, *match.signature);
+  if (!windows.empty()) return windows;
   const std::string problem = subgraph_problem(model, operation);
   return problem.empty() ? scale_problem(model, operation, feature_level) : problem;
 }

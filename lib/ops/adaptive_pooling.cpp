@@ -26,7 +26,9 @@ struct Bins {
     return found;
   }
   int64_t stride() const { return count() > 1 ? begin[1] - begin[0] : size(0); }
+  // True for bins that are a pool's windows. More bins than cells share cells: those at one place have no stride.
   bool are_even() const {
+    if (stride() < 1) return false;
     for (size_t i = 0; i < count(); ++i) {
       if (size(i) != size(0) || begin[i] != static_cast<int64_t>(i) * stride()) return false;
     }

@@ -141,6 +141,7 @@ std::vector<Formed> max_pool_with_indices(const FormulaArguments& args) {
   require_image(self, spatial);
   require_positive("kernel_size", kernel, spatial);
   require_positive("stride", stride, spatial);
+  require_positive("dilation", dilation, spatial);
   std::vector<Windows> windows;
   for (size_t i = 0; i < spatial; ++i) {
     const int64_t size = self.size(self.dim() - static_cast<int64_t>(spatial - i));

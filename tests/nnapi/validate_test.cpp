@@ -124,6 +124,19 @@ TEST_CASE("validate: every operation's problem is reported") {
                                            "operation 3 (unknown): the operations table doesn't describe it"});
 }
 
+TEST_CASE("validate: strides and sizes of windows are 1 or more") {
+  Net net;
+  net.output(net.max_pool(net.input({1, 3, 4, 4})));
+  CHECK(validate(net.model, 8).empty());
+  const std::vector<std::pair<size_t, std::string>> arguments = {{5, "stride_width"}, {8, "filter_height"}};
+  for (const auto& [input, name] : arguments) {
+    Model changed = net.model;
+    changed.operations[0].inputs[input] = Builder(changed).int32(0);
+    CHECK(validate(changed, 8) ==
+          Problems{"operation 0 (MAX_POOL_2D): argument " + name + ": 0 found, 1 or more needed"});
+  }
+}
+
 TEST_CASE("validate: a bias has the scale of input times weights") {
   Net good;
   add_fully_connected(good, 0.25f, 0.125f, 1);
