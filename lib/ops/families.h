@@ -16,6 +16,7 @@ OpRules conversion_rules();         // conversion.cpp
 OpRules creation_rules();           // creation.cpp
 OpRules detection_rules();          // detection.cpp
 OpRules einsum_rules();             // einsum.cpp
+OpRules fake_quantise_rules();      // fake_quantise.cpp
 OpRules grid_sample_rules();        // grid_sample.cpp
 OpRules indexing_rules();           // indexing.cpp
 OpRules joining_rules();            // joining.cpp

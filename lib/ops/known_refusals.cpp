@@ -17,6 +17,9 @@ constexpr KnownRefusal kNested{"a nested tensor, whose rows have lengths of thei
 constexpr KnownRefusal kDynamic{"dynamic quantisation, which measures the range of every input at run time",
                                 "float32, or scales that the model fixes",
                                 "convert the float model, or quantise it statically"};
+constexpr KnownRefusal kObserver{
+    "fake quantisation whose observer is on, so that each call changes its scale", "scales that are fixed",
+    "call model.apply(torch.ao.quantization.disable_observer) before saving, or convert() the model"};
 constexpr KnownRefusal kSuppression{
     "non-maximum suppression, which keeps a number of boxes that only their values tell",
     "results of fixed sizes, as PyTorch's NNAPI loader reserves them before the model runs",
@@ -78,6 +81,9 @@ std::vector<RefusedOperators> refused_operators() {
         "quantized::quantized_rnn_tanh_cell_dynamic", "quantized::linear_dynamic", "quantized::linear_relu_dynamic",
         "quantized::conv1d_dynamic", "quantized::conv2d_dynamic", "quantized::conv_transpose1d_dynamic",
         "quantized::conv_transpose2d_dynamic"}},
+      {&kObserver,
+       {"aten::fused_moving_avg_obs_fake_quant", "aten::_fused_moving_avg_obs_fq_helper",
+        "aten::_fused_moving_avg_obs_fq_helper_functional"}},
       {&kAlignments, {"aten::ctc_loss.IntList", "aten::ctc_loss.Tensor"}},
       {&kRandomRegions, {"aten::fractional_max_pool2d", "aten::fractional_max_pool3d"}},
       {&kChangedTable, {"aten::embedding_renorm", "aten::embedding_renorm_"}},

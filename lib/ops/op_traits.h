@@ -117,6 +117,7 @@ enum class Fact : uint32_t {
   kOverwrites = 1U << 15U,         // gives its first argument with elements written over, without reading those
   kFills = 1U << 16U,              // writes one number over all elements
   kReadsMaskBytes = 1U << 17U,     // reads the bytes of argument "mask" as bools, of whatever dtype the mask is
+  kRoundsToLevels = 1U << 18U,     // rounds floats to the numbers that a quantised tensor holds
 };
 
 struct OpTraits {

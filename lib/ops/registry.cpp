@@ -36,6 +36,7 @@ OpRules join_families() {
                                 pixel_rules(),
                                 pooling_rules(),
                                 quantize_rules(),
+                                fake_quantise_rules(),
                                 quantized_binary_rules(),
                                 quantized_unary_rules(),
                                 recurrent_rules(),

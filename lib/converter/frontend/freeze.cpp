@@ -25,6 +25,7 @@
 #include "lib/converter/frontend/hidden_changes.h"
 #include "lib/converter/frontend/input_changes.h"
 #include "lib/converter/frontend/kept_objects.h"
+#include "lib/converter/frontend/observers.h"
 #include "lib/converter/frontend/reduced_steps.h"
 #include "lib/converter/frontend/unpack_prepacked.h"
 #include "lib/converter/frontend/unroll_loops.h"
@@ -277,6 +278,7 @@ FrozenModule frozen_module(const LoadedModel& loaded) {
     check_nested_loops(*graph);
     drop_dropouts(*graph, !has_training_mode(module));
     apply_autocast(graph);
+    settle_observers(graph, module);
     settle_hidden_changes(*graph);
     separate_glue(*graph);
     mark_numbers(*graph);

@@ -166,14 +166,6 @@ bool makes_integers(const torch::jit::Node& node) {
   return dtype && dtype->isInt() && c10::isIntegralType(static_cast<at::ScalarType>(dtype->toInt()), true);
 }
 
-// PyTorch's kernels cast to integers before they clamp: of infinite numbers, a processor's own cast decides.
-bool quantises_floats(const torch::jit::Node& node) {
-  static const std::set<std::string> operators = {"aten::fake_quantize_per_tensor_affine",
-                                                  "aten::fake_quantize_per_channel_affine",
-                                                  "aten::fused_moving_avg_obs_fake_quant"};
-  return operators.count(node.kind().toQualString()) != 0;
-}
-
 bool orders_numbers(const torch::jit::Node& node) {
   static const std::set<std::string> operators = {"aten::argmax", "aten::argmin",    "aten::argsort", "aten::kthvalue",
                                                   "aten::median", "aten::nanmedian", "aten::mode",    "aten::msort",
@@ -210,7 +202,7 @@ BorderLimits limits_of(const torch::jit::Module& module) {
   for_each_node(*graph, [&](const torch::jit::Node& node) {
     orders = orders || orders_numbers(node);
     limits.makes_integers = limits.makes_integers || makes_integers(node);
-    limits.quantises_floats = limits.quantises_floats || quantises_floats(node);
+    limits.quantises_floats = limits.quantises_floats || find_traits(node).has(Fact::kRoundsToLevels);
     limits.sums_products = limits.sums_products || sums_products(node);
     limits.is_driven_by_values = limits.is_driven_by_values || is_loop_by_values(node) || makes_sizes_of_values(node) ||
                                  !is_known_operator(node) || node.kind() == c10::prim::SetAttr;

@@ -9,6 +9,7 @@
 
 #include "lib/converter/emit/recorded_options.h"
 #include "lib/converter/graph/node_reads.h"
+#include "lib/ops/registry.h"
 
 namespace nnapi_convert {
 namespace {
@@ -20,12 +21,12 @@ bool is_exact_gelu(const torch::jit::Node& node) {
   return !approximate || *approximate == "none";
 }
 
-size_t count_exact_gelus(const LoadedModel& model) {
+size_t count_nodes(const LoadedModel& model, bool (*is_counted)(const torch::jit::Node&)) {
   const auto graph = model.module.get_method("forward").graph()->copy();
   torch::jit::Inline(*graph);
   size_t count = 0;
   for_each_node(*graph, [&](const torch::jit::Node& node) {
-    if (is_exact_gelu(node)) ++count;
+    if (is_counted(node)) ++count;
   });
   return count;
 }
@@ -34,7 +35,7 @@ double single_tolerance(const ConvertedFile& converted, const LoadedModel& origi
   using Defaults = VerifyDefaults;
   if (is_approximate(converted)) return Defaults::kApproximateTolerance;
   return std::max(Defaults::kFloatTolerance,
-                  Defaults::kGeluTolerance * std::sqrt(static_cast<double>(count_exact_gelus(original))));
+                  Defaults::kGeluTolerance * std::sqrt(static_cast<double>(count_nodes(original, is_exact_gelu))));
 }
 
 }  // namespace
@@ -47,6 +48,11 @@ double default_tolerance(const VerifyRequest& request, const ConvertedFile& conv
   for (const BufferModel& buffer : converted.buffers) operations += buffer.operations.size();
   const double half = Defaults::kHalfTolerance * std::sqrt(static_cast<double>(operations));
   return std::max({single, half, Defaults::kFewestHalf});
+}
+
+bool rounds_to_levels(const LoadedModel& original) {
+  return count_nodes(original,
+                     [](const torch::jit::Node& node) { return find_traits(node).has(Fact::kRoundsToLevels); }) > 0;
 }
 
 }  // namespace nnapi_convert

@@ -11,4 +11,8 @@ namespace nnapi_convert {
 // Returns a part of the range of the original's output.
 double default_tolerance(const VerifyRequest& request, const ConvertedFile& converted, const LoadedModel& original);
 
+// True for a model that rounds floats to the levels of quantised numbers: a sum that lies on the border of two levels
+// may come to either.
+bool rounds_to_levels(const LoadedModel& original);
+
 }  // namespace nnapi_convert

@@ -294,7 +294,7 @@ Verification verify_file(const VerifyRequest& request, LoadedModel& original, st
   result.is_without_torch = request.without_torch;
   result.samples = static_cast<int>(samples.size());
   if (!request.inputs_file.empty()) result.fed = fed_ranges_of(samples, converted.metadata);
-  result.is_quantized = converted.metadata.quant != "none";
+  result.is_quantized = converted.metadata.quant != "none" || rounds_to_levels(original);
   result.tolerance = request.tolerance.value_or(default_tolerance(request, converted, original));
   result.is_approximate = request.fp16 || is_approximate(converted);
   if (const auto calibration = recorded_calibration(converted)) {
