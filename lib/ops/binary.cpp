@@ -24,6 +24,11 @@ std::vector<ValueType> binary_type(const OpArguments& args) {
   return {arithmetic_type(args, {"self", "other"})};
 }
 
+// Bools, too: their sum and maximum is OR, their product and minimum AND.
+std::vector<ValueType> lattice_type(const OpArguments& args) {
+  return {promoted_type(args, {"self", "other"})};
+}
+
 std::vector<ValueType> quotient_type(const OpArguments& args) {
   TensorType type = promoted_type(args, {"self", "other"});
   const bool rounds = args.has("rounding_mode") && !args.is_none("rounding_mode");
@@ -47,7 +52,20 @@ Expression operand(OpContext& ctx, const std::string& name, double factor = 1) {
   return argument_as(ctx, name, ctx.output_type().dtype, factor);
 }
 
+bool gives_bool(const OpContext& ctx) {
+  return ctx.output_type().dtype == at::kBool;
+}
+
+template <OperationCode code>
+void lower_of_bools(OpContext& ctx) {
+  compare(code, operand(ctx, "self"), operand(ctx, "other")).set_output();
+}
+
 void lower_add(OpContext& ctx) {
+  if (gives_bool(ctx)) {
+    ctx.require(ctx.number("alpha") == 1, fmt::format("bools, and alpha = {}", ctx.number("alpha")), "1");
+    return lower_of_bools<OperationCode::LOGICAL_OR>(ctx);
+  }
   (operand(ctx, "self") + operand(ctx, "other", ctx.number("alpha"))).set_output();
 }
 
@@ -70,6 +88,7 @@ void lower_rsub(OpContext& ctx) {
 }
 
 void lower_mul(OpContext& ctx) {
+  if (gives_bool(ctx)) return lower_of_bools<OperationCode::LOGICAL_AND>(ctx);
   (operand(ctx, "self") * operand(ctx, "other")).set_output();
 }
 
@@ -136,8 +155,9 @@ void lower_remainder(OpContext& ctx) {
   (a - quotient(a, b) * b).set_output();
 }
 
-template <Expression (*function)(const Expression&, const Expression&)>
+template <Expression (*function)(const Expression&, const Expression&), OperationCode of_bools>
 void lower_function(OpContext& ctx) {
+  if (gives_bool(ctx)) return lower_of_bools<of_bools>(ctx);
   function(operand(ctx, "self"), operand(ctx, "other")).set_output();
 }
 
@@ -163,21 +183,24 @@ void lower_lerp(OpContext& ctx) {
 
 OpRules binary_rules() {
   const char* note = "float32; integers: feature level 4, below it those known to be up to 2^24";
+  const char* note_of_bools = "float32; bools: feature level 3; integers: 4, below it those known to be up to 2^24";
   const char* divided = "integers are divided as float32";
+  constexpr LowerRule or_maximum = lower_function<maximum, OperationCode::LOGICAL_OR>;
+  constexpr LowerRule and_minimum = lower_function<minimum, OperationCode::LOGICAL_AND>;
   return {
-      {"aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", 1, note, binary_type, lower_add,
-       kElementwise | Memory::kFresh | Fact::kTakesAnyNumber},
-      {"aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", 1, note, binary_type, lower_add,
-       kElementwise | Memory::kFresh | Fact::kTakesAnyNumber},
+      {"aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", 1, note_of_bools, lattice_type,
+       lower_add, kElementwise | Memory::kFresh | Fact::kTakesAnyNumber},
+      {"aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", 1, note_of_bools, lattice_type,
+       lower_add, kElementwise | Memory::kFresh | Fact::kTakesAnyNumber},
       {"aten::sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", 1, note, binary_type, lower_sub,
        kElementwise | Memory::kFresh | Fact::kTakesAnyNumber},
       {"aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", 1, note, binary_type, lower_sub,
        kElementwise | Memory::kFresh | Fact::kTakesAnyNumber},
       {"aten::rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", 1, note, binary_type, lower_rsub,
        kElementwise | Memory::kFresh | Fact::kTakesAnyNumber},
-      {"aten::mul.Tensor(Tensor self, Tensor other) -> Tensor", 1, note, binary_type, lower_mul,
+      {"aten::mul.Tensor(Tensor self, Tensor other) -> Tensor", 1, note_of_bools, lattice_type, lower_mul,
        kElementwise | Memory::kFresh | Fact::kTakesAnyNumber},
-      {"aten::mul.Scalar(Tensor self, Scalar other) -> Tensor", 1, note, binary_type, lower_mul,
+      {"aten::mul.Scalar(Tensor self, Scalar other) -> Tensor", 1, note_of_bools, lattice_type, lower_mul,
        kElementwise | Memory::kFresh | Fact::kTakesAnyNumber},
       {"aten::div.Tensor(Tensor self, Tensor other) -> Tensor", 1, divided, quotient_type, lower_div,
        kElementwise | Memory::kFresh | Fact::kTakesAnyNumber},
@@ -201,13 +224,11 @@ OpRules binary_rules() {
        kUnprovedRows | Fact::kTakesAnyNumber},
       {"aten::fmod.Scalar(Tensor self, Scalar other) -> Tensor", 2, note, binary_type, lower_remainder<trunc_quotient>,
        kUnprovedRows | Fact::kTakesAnyNumber},
-      {"aten::maximum(Tensor self, Tensor other) -> Tensor", 1, note, binary_type, lower_function<maximum>,
-       kElementwise},
-      {"aten::max.other(Tensor self, Tensor other) -> Tensor", 1, note, binary_type, lower_function<maximum>,
+      {"aten::maximum(Tensor self, Tensor other) -> Tensor", 1, note_of_bools, lattice_type, or_maximum, kElementwise},
+      {"aten::max.other(Tensor self, Tensor other) -> Tensor", 1, note_of_bools, lattice_type, or_maximum,
        kUnprovedRows | Fact::kKeepsRankAlongAxis},
-      {"aten::minimum(Tensor self, Tensor other) -> Tensor", 1, note, binary_type, lower_function<minimum>,
-       kElementwise},
-      {"aten::min.other(Tensor self, Tensor other) -> Tensor", 1, note, binary_type, lower_function<minimum>,
+      {"aten::minimum(Tensor self, Tensor other) -> Tensor", 1, note_of_bools, lattice_type, and_minimum, kElementwise},
+      {"aten::min.other(Tensor self, Tensor other) -> Tensor", 1, note_of_bools, lattice_type, and_minimum,
        kUnprovedRows | Fact::kKeepsRankAlongAxis},
       {"aten::addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", 1, "float32",
        add_product_type, lower_addcmul, kUnprovedRows},
