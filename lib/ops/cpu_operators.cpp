@@ -159,7 +159,8 @@ std::vector<CpuOperators> cpu_operators() {
        {"aten::_pack_padded_sequence", "aten::_pad_packed_sequence", "aten::_unique", "aten::_unique2",
         "aten::nonzero_numpy", "aten::to_sparse", "aten::unique_consecutive", "aten::unique_dim"}},
       {OpTraits() | Fact::kSizesByValues | Fact::kCountsByValues, {"aten::bincount"}},
-      {OpTraits() | Fact::kSumsProducts, {"aten::_upsample_bilinear2d_aa", "aten::upsample_trilinear3d"}},
+      {OpTraits() | Fact::kSumsProducts,
+       {"aten::_upsample_bicubic2d_aa", "aten::_upsample_bilinear2d_aa", "aten::upsample_trilinear3d"}},
       {OpTraits() | Fact::kUnwritten, {"aten::empty_strided", "aten::new_empty_strided"}},
   };
 }

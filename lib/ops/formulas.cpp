@@ -19,10 +19,11 @@ namespace {
 Formulas join_families() {
   Formulas all;
   for (const Formulas& family :
-       {loss_formulas(), class_loss_formulas(), fourier_formulas(), spectrogram_formulas(), complex_formulas(),
-        pooling_formulas(), norm_formulas(), convolution_formulas(), sampling_formulas(), lookup_formulas(),
-        dropout_formulas(), matrix_formulas(), reflection_formulas(), counting_formulas(), product_formulas(),
-        alias_formulas(), fake_quantise_formulas(), integer_formulas(), packed_formulas()}) {
+       {loss_formulas(),          class_loss_formulas(), fourier_formulas(), spectrogram_formulas(),
+        complex_formulas(),       pooling_formulas(),    norm_formulas(),    convolution_formulas(),
+        sampling_formulas(),      lookup_formulas(),     dropout_formulas(), matrix_formulas(),
+        reflection_formulas(),    counting_formulas(),   product_formulas(), alias_formulas(),
+        fake_quantise_formulas(), integer_formulas(),    packed_formulas(),  antialiased_formulas()}) {
     all.insert(all.end(), family.begin(), family.end());
   }
   return all;

@@ -127,5 +127,6 @@ Formulas alias_formulas();          // formula_alias.cpp
 Formulas fake_quantise_formulas();  // formula_fake_quantise.cpp
 Formulas integer_formulas();        // formula_integers.cpp
 Formulas packed_formulas();         // formula_packed.cpp
+Formulas antialiased_formulas();    // formula_antialiased.cpp
 
 }  // namespace nnapi_convert
