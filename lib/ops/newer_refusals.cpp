@@ -8,9 +8,6 @@ constexpr const char* kLanczos = "interpolate with mode \"bilinear\" or \"bicubi
 constexpr const char* kOneDnn =
     "quantise the model for qnnpack instead of onednn, so that convolution and addition are operators of their own";
 constexpr const char* kRotatedBoxes = "compare rotated boxes in the app";
-constexpr const char* kGrouped = "write the product as one matmul for each group";
-
-constexpr const char* kWindowHint = "leave out align_to_window";
 constexpr const char* kPadding = "pad on the right, or flip the sequences before and after";
 
 }  // namespace
@@ -23,17 +20,6 @@ ScriptForms newer_refusals() {
       {"aten::_upsample_lanczos2d_aa.vec(Tensor input, int[]? output_size, bool align_corners, float[]? scale_factors) "
        "-> Tensor",
        "2.12", nullptr, kLanczos},
-      {"aten::_grouped_mm(Tensor self, Tensor mat2, Tensor? offs=None, Tensor? bias=None, ScalarType? out_dtype=None) "
-       "-> Tensor",
-       "2.8", nullptr, kGrouped},
-      {"aten::stft.align_to_window(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? "
-       "window=None, bool normalized=False, bool? onesided=None, bool? return_complex=None, bool? "
-       "align_to_window=None) -> Tensor",
-       "2.7", nullptr, kWindowHint},
-      {"aten::stft.center_align_to_window(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? "
-       "window=None, bool center=True, str pad_mode=\"reflect\", bool normalized=False, bool? onesided=None, bool? "
-       "return_complex=None, bool? align_to_window=None) -> Tensor",
-       "2.7", nullptr, kWindowHint},
       {"aten::pad_sequence.padding_side(Tensor[] sequences, bool batch_first=False, float padding_value=0., str "
        "padding_side=\"right\") -> Tensor",
        "2.5", nullptr, kPadding},

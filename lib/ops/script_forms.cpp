@@ -8,7 +8,7 @@ const ScriptForms& all_script_forms() {
     ScriptForms joined;
     for (const ScriptForms& family :
          {attention_and_norm_scripts(), reduction_and_range_scripts(), check_and_attribute_scripts(),
-          fused_attention_scripts(), newer_refusals(), core_scripts()}) {
+          fused_attention_scripts(), frame_and_expert_scripts(), newer_refusals(), core_scripts()}) {
       joined.insert(joined.end(), family.begin(), family.end());
     }
     return joined;

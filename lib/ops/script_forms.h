@@ -31,6 +31,7 @@ ScriptForms attention_and_norm_scripts();   // script_attention_and_norms.cpp
 ScriptForms reduction_and_range_scripts();  // script_reductions_and_ranges.cpp
 ScriptForms check_and_attribute_scripts();  // script_checks_and_attributes.cpp
 ScriptForms core_scripts();                 // script_core.cpp
+ScriptForms frame_and_expert_scripts();     // script_frames_and_experts.cpp
 ScriptForms fused_attention_scripts();      // script_fused_attention.cpp
 ScriptForms newer_refusals();               // newer_refusals.cpp
 
