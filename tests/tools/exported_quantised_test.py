@@ -83,6 +83,72 @@ class Quantised(CliTest, StockTorchTest):
             self.assertLess((found - expected).abs().max().item(), 0.01 * (expected.max() - expected.min()).item())
 
 
+def as_torchao(graph):
+    """The program's nodes in the words of torchao, which names blocks in the place of channels and tensors."""
+    for node in graph["nodes"]:
+        name = node["target"].split(".")[-2]
+        if "quantized_decomposed" not in node["target"]:
+            continue
+        if "choose_qparams" in name:
+            node["target"] = "torch.ops.torchao.choose_qparams_affine.default"
+            continue
+        given = {each["name"]: each["arg"] for each in node["inputs"]}
+        sizes = [size["as_int"] for size in graph["tensor_values"][given["input"]["as_tensor"]["name"]]["sizes"]]
+        if "axis" in given:
+            sizes[given["axis"]["as_int"]] = 1
+        if "per_token" in name:
+            sizes[:-1] = [1] * (len(sizes) - 1)
+        verb = name.split("_")[0]
+        node["target"] = f"torch.ops.torchao.{verb}_affine.default"
+        arguments = {"input": given["input"], "block_size": {"as_ints": sizes},
+                     "scale": given.get("scale", given.get("scales")),
+                     "zero_point": given.get("zero_point", given.get("zero_points")),
+                     "output_dtype" if verb == "quantize" else "input_dtype": given["dtype"],
+                     "quant_min": given["quant_min"], "quant_max": given["quant_max"]}
+        node["inputs"] = [{"name": key, "arg": value} for key, value in arguments.items() if value is not None]
+
+
+class Torchao(CliTest, StockTorchTest):
+    """Programs whose nodes are torchao's give what those of PT2E give."""
+
+    def changed(self, name, change):
+        content = entries(EXPORTED / "quantised" / "until_2.7" / f"{name}.pt2")
+        program = json.loads(content["serialized_exported_program.json"])
+        change(program["graph_module"]["graph"])
+        content["serialized_exported_program.json"] = json.dumps(program).encode()
+        path = self.folder / f"{name}.pt2"
+        path.write_bytes(stored(content))
+        return path
+
+    def test_networks(self):
+        for name in ("tensors", "channels", "dynamic"):
+            with self.subTest(name=name):
+                plain = self.convert(EXPORTED / "quantised" / "until_2.7" / f"{name}.pt2", out="plain.pt")
+                named = self.convert(self.changed(name, as_torchao), out="named.pt")
+                arguments, _, _ = torch.load(EXPORTED / "quantised" / "until_2.7" / f"{name}.results")
+                with torch.no_grad():
+                    expected, found = load(plain)(*arguments), load(named)(*arguments)
+                for one, other in zip(tensors(expected), tensors(found)):
+                    self.assertGreater((one.max() - one.min()).item(), 0.1)
+                    self.assertTrue(torch.equal(one, other))
+
+    def test_refusals(self):
+        def of_blocks(graph):
+            as_torchao(graph)
+            for node in graph["nodes"]:
+                if "quantize_affine" in node["target"]:
+                    sizes = node["inputs"][1]["arg"]["as_ints"]
+                    node["inputs"][1]["arg"]["as_ints"] = [max(1, size // 2) for size in sizes]
+
+        def of_another(graph):
+            as_torchao(graph)
+            for node in graph["nodes"]:
+                node["target"] = node["target"].replace("dequantize_affine", "dequantize_affine_float8")
+
+        for change, found in ((of_blocks, "blocks over parts of several axes"), (of_another, "an operator that has no form")):
+            self.fail_with(1, self.changed("channels", change), "-o", self.folder / "out.pt", needed=[found, "torchao"])
+
+
 class QuantisedFiles(CliTest):
     """Quantised programs that are damaged or have no form: one clear error each."""
 

@@ -5,6 +5,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/json_problem.h"
+#include "lib/converter/load/affine_nodes.h"
 #include "lib/converter/load/export_archive.h"
 #include "lib/converter/load/export_json.h"
 #include "lib/converter/load/export_module.h"
@@ -98,6 +99,7 @@ void add_samples(ExportedModel& model, const ExportModule& built, const ExportSi
 ExportedModel read(const std::string& path, Diagnostics& diagnostics) {
   ExportArchive archive = read_export_archive(path);
   modernise_program(archive.program);
+  rename_affine_nodes(archive.program);
   const ExportSignature signature = read_signature(member(archive.program, "graph_module"));
   const ExportModule built = build_module(archive, signature, diagnostics);
   ExportedModel model{built.module,

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <memory>
 
+#include "lib/base/begins_with.h"
 #include "lib/base/error.h"
 #include "lib/converter/load/export_json.h"
 #include "lib/converter/load/mapped_memory.h"
@@ -172,7 +173,11 @@ class SavedValues {
   }
 
   [[noreturn]] void fail_no_tensor(std::string_view name) const {
-    refuse_saved(fmt::format("entry {} holds {}, which is no plain tensor", name_, name.substr(name.find('\n') + 1)));
+    const char* hint = begins_with(name, "torchao") ? "; take torchao's tensors apart before torch.export: "
+                                                      "torchao.utils.unwrap_tensor_subclass(model)"
+                                                    : "";
+    refuse_saved(
+        fmt::format("entry {} holds {}, which is no plain tensor{}", name_, name.substr(name.find('\n') + 1), hint));
   }
 
   // function, class, its arguments, attributes of the object: torch.save writes so a tensor that has attributes
