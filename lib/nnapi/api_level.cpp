@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lib/nnapi/api_level.h"
 
+#include <fmt/format.h>
+
 #include "lib/format/operation_table.h"
 
 namespace nnapi_convert {
@@ -23,6 +25,11 @@ std::optional<int> api_of_level(int level) {
     if (info.level == level && info.min_api != 0) return info.min_api;
   }
   return std::nullopt;
+}
+
+std::string option_for_level(int level) {
+  const std::optional<int> api = api_of_level(level);
+  return api ? fmt::format("--min-api {} (feature level {})", *api, level) : fmt::format("--feature-level {}", level);
 }
 
 }  // namespace nnapi_convert

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace nnapi_convert {
 
@@ -15,5 +16,8 @@ constexpr int kLevelOfNchw = 3;  // the first feature level that has NCHW
 std::optional<int> level_of_api(int64_t api);
 // Returns the lowest API level that has the feature level; nothing for levels that no API level promises.
 std::optional<int> api_of_level(int level);
+// Returns the option that asks for the feature level: "--min-api 30 (feature level 4)", or "--feature-level 7" for a
+// level that no API level promises.
+std::string option_for_level(int level);
 
 }  // namespace nnapi_convert

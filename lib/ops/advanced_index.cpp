@@ -7,6 +7,7 @@
 #include <numeric>
 #include <optional>
 
+#include "lib/nnapi/api_level.h"
 #include "lib/ops/families.h"
 #include "lib/ops/indices.h"
 #include "lib/ops/promotion.h"
@@ -118,7 +119,7 @@ at::ScalarType merging_type(const OpContext& ctx, const Dim& places) {
   ctx.require(places.fixed_value().value_or(kMostExact + 1) <= kMostExact,
               fmt::format("computed indices of axes with {} places", places.text()),
               fmt::format("{} places at most at feature level {}", kMostExact, ctx.feature_level()),
-              fmt::format("use --feature-level {}", kAddsIntegers));
+              "use " + option_for_level(kAddsIntegers));
   return at::kFloat;
 }
 

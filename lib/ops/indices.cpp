@@ -8,6 +8,8 @@
 #include <set>
 #include <string>
 
+#include "lib/nnapi/api_level.h"
+
 namespace nnapi_convert {
 
 std::vector<AxisIndex> axis_indices(const OpArguments& args) {
@@ -91,8 +93,8 @@ Expression counted_from_front(const Expression& index, const Dim& size) {
   if (ctx.feature_level() < kAddsIntegers && size.fixed_value().value_or(0) > kMostExact) {
     ctx.warn(
         fmt::format("computed indices of an axis of {} have to be 0 or more: feature level {} has no exact form for "
-                    "those below; use --feature-level {}",
-                    size.text(), ctx.feature_level(), kAddsIntegers));
+                    "those below; use {}",
+                    size.text(), ctx.feature_level(), option_for_level(kAddsIntegers)));
     return index;
   }
   const Expression count = size.is_fixed()

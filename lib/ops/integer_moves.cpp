@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "lib/format/operation_table.h"
+#include "lib/nnapi/api_level.h"
 #include "lib/ops/expression.h"
 #include "lib/ops/operand_range.h"
 #include "lib/types/constant_tensor.h"
@@ -269,16 +270,26 @@ bool is_exact_as_floats(OpContext& ctx, OperationCode code, const std::vector<Op
     case OperationCode::MUL:
       return (a * b).is_exact_in_float32();
     default:
-      return !a.are_floats && a.least >= -kMostDividend && a.greatest <= kMostDividend && b.least >= 1;
+      return a.least >= -kMostDividend && a.greatest <= kMostDividend && b.least >= 1;
   }
 }
 
-[[noreturn]] void refuse_rounding(OpContext& ctx, const std::string& what, bool needs_level) {
+[[noreturn]] void refuse_rounding(OpContext& ctx, const std::string& what) {
   ctx.refuse(fmt::format("integers that may be above 2^24, which NNAPI {} as float32 only", what),
-             "integers that float32 holds",
-             needs_level ? "use --feature-level 4, which has arithmetic of integers"
-                         : "if they are smaller, convert them before, as with x.float()");
+             "integers that float32 holds", "if they are smaller, convert them before, as with x.float()");
 }
+
+}  // namespace
+
+void refuse_large_integers(OpContext& ctx, const std::string& what) {
+  ctx.refuse(fmt::format("integers that may be above 2^24, which NNAPI {} at feature level {} as float32 only", what,
+                         ctx.feature_level()),
+             "integers that float32 holds",
+             "use " + option_for_level(kCalculatesIntegers) +
+                 ", which has arithmetic of integers, or if they are smaller, convert them before, as with x.float()");
+}
+
+namespace {
 
 bool gives_integers(OpContext& ctx) {
   const auto outputs = ctx.node().outputs();
@@ -317,9 +328,9 @@ OperandId emit_integers(OpContext& ctx, OperationCode code, std::vector<OperandI
                                       : emit_as_floats(ctx, code, std::move(inputs), type);
   }
   if (const Moved moved = moved_exactly(ctx, code, inputs, type)) return *moved;
-  refuse_rounding(
-      ctx, fmt::format("{} at feature level {}", is_arithmetic(code) ? "calculates" : "moves", ctx.feature_level()),
-      ctx.feature_level() < kCalculatesIntegers);
+  const std::string what = is_arithmetic(code) ? "calculates" : "moves";
+  if (ctx.feature_level() < kCalculatesIntegers) refuse_large_integers(ctx, what);
+  refuse_rounding(ctx, fmt::format("{} at feature level {}", what, ctx.feature_level()));
 }
 
 void require_exact_cast(OpContext& ctx, OperandId input, const TensorType& type) {
@@ -327,7 +338,7 @@ void require_exact_cast(OpContext& ctx, OperandId input, const TensorType& type)
   const bool to_integers = type.dtype == at::kInt || type.dtype == at::kLong;
   if (from_integers == to_integers || !gives_integers(ctx)) return;
   if (to_integers && depends_on_floats(ctx, input)) return;  // as the model itself rounds them
-  if (!are_exact_in_float32(ctx, input)) refuse_rounding(ctx, "calculates", false);
+  if (!are_exact_in_float32(ctx, input)) refuse_rounding(ctx, "calculates");
 }
 
 }  // namespace

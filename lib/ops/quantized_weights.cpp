@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "lib/nnapi/api_level.h"
+
 namespace nnapi_convert {
 namespace {
 
@@ -156,7 +158,7 @@ QuantizedFactors with_small_product(OpContext& ctx, const LoweredTensor& input, 
   constexpr int64_t kLargestFactor = 32;
   ctx.require(factor <= kLargestFactor && weight.q_zero_point() == 0,
               fmt::format("an output scale of {:.6g} for a product of scales of {:.6g}", output_scale, product),
-              "an output scale above the product", "use --feature-level 3");
+              "an output scale above the product", "use " + option_for_level(3));
   const int64_t count = part_count(factor);
   TensorType type = input.type;
   type.dims[axis] = type.dims[axis] * Dim(count);

@@ -101,6 +101,12 @@ const std::map<std::string, RangeRule>& range_rules() {
       {"aten::clamp_min", RangeRule::kClamp},
       {"aten::clamp_max", RangeRule::kClamp},
       {"aten::one_hot", RangeRule::kOneHot},
+      {"aten::tril", RangeRule::kWithZeros},
+      {"aten::triu", RangeRule::kWithZeros},
+      {"aten::constant_pad_nd", RangeRule::kPadded},
+      {"aten::pad", RangeRule::kPadded},
+      {"aten::sign", RangeRule::kSign},
+      {"aten::sgn", RangeRule::kSign},
   };
   return rules;
 }

@@ -30,6 +30,9 @@ enum class RangeRule {
   kMinimum,
   kClamp,
   kOneHot,
+  kWithZeros,  // each element is an element of the first argument, or 0
+  kPadded,     // the same, or argument "value"
+  kSign,
 };
 
 // Returns the rules by the operator's name, "aten::cat".

@@ -6,6 +6,7 @@
 #include "lib/ops/expression.h"
 #include "lib/ops/families.h"
 #include "lib/ops/integer_fold.h"
+#include "lib/ops/integer_moves.h"
 #include "lib/ops/pooling.h"
 #include "lib/ops/promotion.h"
 #include "lib/ops/shape_rules.h"
@@ -71,6 +72,8 @@ bool folded_integers(const Expression& x, OperationCode code) {
   OpContext& ctx = x.context();
   const std::vector<int64_t> axes = reduced_axes(ctx, x.type());
   if (ctx.output_type().dtype == at::kFloat || x.type().is_quantized() || !rounds_integers(code, x, axes)) return false;
+  const bool is_fixed = all_fixed(x.type().dims);
+  if (!is_extreme && is_fixed && ctx.feature_level() < kCalculatesIntegers) refuse_large_integers(ctx, "reduces");
   if (ctx.feature_level() < (is_extreme ? kExtremesLevel : kCalculatesIntegers)) return false;
   fold_integers(code, x, axes, keeps_axes(ctx)).set_output();
   return true;

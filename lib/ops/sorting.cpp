@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "lib/nnapi/api_level.h"
 #include "lib/ops/operand_range.h"
 #include "lib/ops/shape_rules.h"
 
@@ -42,7 +43,7 @@ Expression reversed(const Expression& x) {
   const auto range = x.is_float() ? std::nullopt : operand_range(ctx, x.id());
   if (x.is_float() || (range && range->least > INT32_MIN)) return -x;
   ctx.require(ctx.feature_level() >= kCalculatesIntegers, "integers of an unknown range in rising order",
-              "feature level 4", "use --feature-level 4");
+              "feature level 4", "use " + option_for_level(kCalculatesIntegers));
   return -1 - x;
 }
 

@@ -261,6 +261,20 @@ class Ranges {
     return range;
   }
 
+  Found with_zeros(const TorchNode& node) {
+    const Found self = first_of(node);
+    return self ? Found(self->joined({0, 0})) : std::nullopt;
+  }
+
+  // Returns argument "value", which may be a float; 0 without one.
+  Found padding(const TorchNode& node) {
+    if (is_none(node, "value")) return IntegerRange{0, 0};
+    const auto constant = torch::jit::toIValue(node.namedInput("value"));
+    if (!constant || !constant->isDouble()) return argument(node, "value");
+    const double number = std::trunc(constant->toDouble());
+    return IntegerRange{number, number};
+  }
+
   Found made_by(const TorchNode& node, size_t output, RangeRule rule) {
     switch (rule) {
       case RangeRule::kMove:
@@ -293,6 +307,14 @@ class Ranges {
         return clamped(node);
       case RangeRule::kOneHot:
         return IntegerRange{0, 1};
+      case RangeRule::kWithZeros:
+        return with_zeros(node);
+      case RangeRule::kPadded: {
+        const Found inside = with_zeros(node), around = padding(node);
+        return inside && around ? Found(inside->joined(*around)) : std::nullopt;
+      }
+      case RangeRule::kSign:
+        return IntegerRange{-1, 1};
       default:
         return of_pair(node, rule);
     }

@@ -72,7 +72,7 @@ class Interfaces(CalibrateTest):
                                        needed=["from feature level 3 on", "--quant core"])
         self.fail_with(1, self.model, *self.spec, "--nhwc", "--calibrate", self.data, "--feature-level", "2", "--quant",
                        "core", "--keep-float", "CONCATENATION", "-o", self.folder / "no.pt",
-                       needed=["CONCATENATION", "has floats", "use --feature-level 3"])
+                       needed=["CONCATENATION", "has floats", "use --min-api 29 (feature level 3)"])
 
     def test_verify(self):
         for runtime in ([], SHIM):

@@ -197,7 +197,7 @@ class Moves(IntegerTest):
         path = self.save(lambda t: t.t() + 0, LARGE)
         self.fail_with(1, path, "--input", "2,3:int64", "--fallback", "none", "-o", self.folder / "out.pt", needed=[
             "aten::t: integers that may be above 2^24, which NNAPI moves at feature level 3 as float32 only; needed: "
-            "integers that float32 holds; hint: use --feature-level 4"])
+            "integers that float32 holds; hint: use --min-api 30 (feature level 4)"])
 
     def test_no_advice_of_what_was_done(self):
         """The default already leaves to the CPU what NNAPI can't do."""

@@ -156,7 +156,7 @@ std::string violated_level(const nnapi::Model& model, const PlanOptions& options
     return fmt::format("{}, that of device {}", broken, options.device->name());
   }
   const bool is_valid_there = required > feature_level && nnapi::violations(model, required).empty();
-  return is_valid_there ? fmt::format("{}; use --feature-level {}", broken, required) : broken;
+  return is_valid_there ? fmt::format("{}; use {}", broken, option_for_level(required)) : broken;
 }
 
 }  // namespace
