@@ -18,7 +18,8 @@ struct ScriptForm {
   const char* release;  // of PyTorch, the first that has it as far as known; empty if it isn't known
   const char* source = nullptr;
   const char* refusal = "";
-  // Returns false for calls that stay as they are, because PyTorch 1.13.1 runs them; null: none stays.
+  // Returns false for calls that stay as they are, because PyTorch 1.13.1 runs them, or because they are refused; null:
+  // none stays.
   bool (*applies)(torch::jit::Node& node) = nullptr;
 };
 

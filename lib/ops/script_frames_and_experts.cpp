@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Short-time Fourier transforms with the argument that PyTorch 2.7 added, and the products of a mixture of experts.
+#include "lib/ops/plain_calls.h"
 #include "lib/ops/script_forms.h"
 
 namespace nnapi_convert {
 namespace {
+
+constexpr const char* kAligned = "leave out align_to_window, and pad the signal instead";
+
+bool may_be_unaligned(torch::jit::Node& node) {
+  const auto aligned = known(&node, "align_to_window");
+  return !aligned || !aligned->isBool() || !aligned->toBool();
+}
 
 // Every script that calls torch.stft of PyTorch 2.7 and later has the argument, which is None in almost all of them.
 constexpr const char* kFrames = R"(
@@ -70,11 +78,11 @@ ScriptForms frame_and_expert_scripts() {
       {"aten::stft.align_to_window(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? "
        "window=None, bool normalized=False, bool? onesided=None, bool? return_complex=None, bool? "
        "align_to_window=None) -> Tensor",
-       "2.7", kFrames},
+       "2.7", kFrames, kAligned, may_be_unaligned},
       {"aten::stft.center_align_to_window(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? "
        "window=None, bool center=True, str pad_mode=\"reflect\", bool normalized=False, bool? onesided=None, bool? "
        "return_complex=None, bool? align_to_window=None) -> Tensor",
-       "2.7", kCentredFrames},
+       "2.7", kCentredFrames, kAligned, may_be_unaligned},
       {"aten::_grouped_mm(Tensor self, Tensor mat2, Tensor? offs=None, Tensor? bias=None, ScalarType? out_dtype=None) "
        "-> Tensor",
        "2.8", kGroupedProduct},
