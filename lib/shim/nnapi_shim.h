@@ -303,8 +303,8 @@ typedef struct {
   const char* label; /* NULL where the file has none for it */
 } nnapi_shim_score;
 /* Finds the largest elements of an output of floats or 8-bit integers, which nnapi_shim_output described: at most
- * `*count`, the largest first, and what is not a number (NaN) last. Writes how many there are to `count`. Reads `type`, `bytes`, `scale` and `zero_point` of
- * the output. */
+ * `*count`, the largest first, and what is not a number (NaN) last. Writes how many there are to `count`. Reads `type`,
+ * `bytes`, `scale` and `zero_point` of the output. */
 NNAPI_SHIM_API int nnapi_shim_top(const nnapi_shim_model* model, const nnapi_shim_tensor* output, const void* data,
                                   nnapi_shim_score* best, uint32_t* count, nnapi_shim_error* error);
 

@@ -200,9 +200,13 @@ SampleBuffers::SampleBuffers(const Sample& sample) : sample_(sample) {
   for (const std::vector<uint8_t>& input : sample.inputs) {
     inputs_.push_back({const_cast<uint8_t*>(input.data()), input.size()});
   }
-  // Fills the results with 0xFF first, so that a device that writes nothing fails.
-  for (const nnapi_shim_tensor& tensor : sample.output_tensors) results_.emplace_back(tensor.bytes, uint8_t{0xFF});
+  for (const nnapi_shim_tensor& tensor : sample.output_tensors) results_.emplace_back(tensor.bytes);
   for (std::vector<uint8_t>& result : results_) outputs_.push_back({result.data(), result.size()});
+  clear();
+}
+
+void SampleBuffers::clear() {
+  for (std::vector<uint8_t>& result : results_) std::fill(result.begin(), result.end(), uint8_t{0xFF});
 }
 
 RunBuffers SampleBuffers::run_buffers() const {

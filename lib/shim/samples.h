@@ -61,6 +61,8 @@ class SampleBuffers {
   explicit SampleBuffers(const Sample& sample);
 
   RunBuffers run_buffers() const;
+  // Fills the outputs, as at the begin, with 0xFF: where a device writes nothing, they are found wrong.
+  void clear();
   // Compares what the run has written with the sample's outputs, as compare_output() does.
   int compare(nnapi_shim_error* error) const;
 

@@ -3,13 +3,16 @@
 // "alpha", an accelerator, and "nnapi-reference", which is right. What NNAPI chooses is alpha.
 //
 // SPOILT_NNAPI has the faults, separated by ";", each of seven words:
-//   way     scale, channel, nan, half, crash, hang, refuse (in a run), refuse_compile, untaken; or copy: a process ends
-//           that sets a value which NNAPI would have to copy into memory of its drivers
+//   way     scale, scale8 (integers alone), channel, nan, half, crash, hang, refuse (in a run), refuse_compile or
+//           untaken; copy: a process ends that sets a value which NNAPI would have to copy into memory of its drivers;
+//           flaky, late: the outputs of a model that has the operation are multiplied in the runs that `channel` says;
+//           crash_sometimes: a crash in the runs of flaky
 //   code    of the operation; -1: all
 //   sizes   of the operation's first result, as 1x56x56x24; -: any
 //   after   the code of an operation that has to make one of its inputs; -1: any
 //   amount  what the results are multiplied by
-//   channel that is multiplied, for the way channel
+//   channel that is multiplied, for the way channel; for flaky, of 10 runs how many are wrong; for late, the first one
+//           of a compiled model that is wrong, from 1 on
 //   inputs  how many inputs the operation has; 0: any
 // SPOILT_NNAPI_LOG names a file that gets a line for each compilation and for each fault that a model has.
 //
@@ -21,14 +24,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <list>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lib/format/nnapi_codes.h"
@@ -101,12 +107,14 @@ struct Recorded {
   std::vector<KnownOperand> operands;
   uint32_t spoilt_operands = 0;
   std::vector<bool> untaken;               // of each operation
-  std::vector<const Fault*> at_run;        // crash, hang, refuse, refuse_compile
+  std::vector<const Fault*> at_run;        // crash, hang, refuse, refuse_compile, flaky, late
   std::list<std::vector<char>> constants;  // live as long as the model
 };
 
 struct Compiled {
   const Recorded* model = nullptr;  // null: on the reference
+  std::shared_ptr<int> runs = std::make_shared<int>(0);
+  std::map<int32_t, std::pair<void*, size_t>> outputs = {};  // of an execution
 };
 
 std::mutex mutex;
@@ -205,7 +213,8 @@ void spoil(Recorded& model, const Fault& fault, uint32_t made, uint32_t output) 
 }
 
 bool spoils_results(const Fault& fault) {
-  return fault.way == "scale" || fault.way == "channel" || fault.way == "nan" || fault.way == "half";
+  return fault.way == "scale" || fault.way == "scale8" || fault.way == "channel" || fault.way == "nan" ||
+         fault.way == "half";
 }
 
 bool concerns(const Fault& fault, const Recorded& model, int32_t code, uint32_t input_count, const uint32_t* inputs,
@@ -220,7 +229,15 @@ bool concerns(const Fault& fault, const Recorded& model, int32_t code, uint32_t 
   if (!is_after || !spoils_results(fault)) return is_after;
   if (known.dims.empty() || known.dims.size() > 4) return false;
   if (fault.way == "half") return is_float(known.type.type);
+  if (fault.way == "scale8") return is_quantised(known.type.type);
   return is_float(known.type.type) || is_quantised(known.type.type);
+}
+
+// As if by chance, but in the same runs each time.
+bool is_by_chance(const Fault& fault) {
+  static std::atomic<uint32_t> runs{1};
+  const uint32_t number = runs.fetch_add(1) * 2654435761U;
+  return static_cast<int>((number >> 16) % 10) < fault.channel;
 }
 
 int begin_run(const ANeuralNetworksExecution* execution) {
@@ -231,11 +248,37 @@ int begin_run(const ANeuralNetworksExecution* execution) {
   }
   if (!model) return 0;
   for (const Fault* fault : model->at_run) {
-    if (fault->way == "crash") raise(SIGSEGV);
+    if (fault->way == "crash" || (fault->way == "crash_sometimes" && is_by_chance(*fault))) raise(SIGSEGV);
     while (fault->way == "hang") pause();
     if (fault->way == "refuse") return kOpFailed;
   }
   return 0;
+}
+
+bool is_wrong_now(const Fault& fault, int run_of_model) {
+  if (fault.way == "late") return run_of_model >= fault.channel;
+  return fault.way == "flaky" && is_by_chance(fault);
+}
+
+void end_run(const ANeuralNetworksExecution* execution) {
+  Compiled run;
+  {
+    const std::lock_guard<std::mutex> lock(mutex);
+    run = executions[execution];
+    ++*run.runs;
+  }
+  if (!run.model) return;
+  for (const Fault* fault : run.model->at_run) {
+    if (!is_wrong_now(*fault, *run.runs)) continue;
+    for (const auto& [number, output] : run.outputs) {
+      for (size_t at = 0; at + sizeof(float) <= output.second; at += sizeof(float)) {
+        float value = 0;
+        std::memcpy(&value, static_cast<char*>(output.first) + at, sizeof value);
+        value *= fault->amount;
+        std::memcpy(static_cast<char*>(output.first) + at, &value, sizeof value);
+      }
+    }
+  }
 }
 
 // Does the same for both models.
@@ -352,7 +395,7 @@ int ANeuralNetworksCompilation_create(ANeuralNetworksModel* model, ANeuralNetwor
   const int code = host<int(ANeuralNetworksModel*, ANeuralNetworksCompilation**)>("ANeuralNetworksCompilation_create")(
       recorded(model)->spoilt, made);
   const std::lock_guard<std::mutex> lock(mutex);
-  if (code == 0) compilations[*made] = {recorded(model)};
+  if (code == 0) compilations[*made].model = recorded(model);
   return code;
 }
 int ANeuralNetworksCompilation_createForDevices(ANeuralNetworksModel* model, const ANeuralNetworksDevice* const* given,
@@ -366,7 +409,7 @@ int ANeuralNetworksCompilation_createForDevices(ANeuralNetworksModel* model, con
           "ANeuralNetworksCompilation_createForDevices")(is_on_alpha ? recorded(model)->spoilt : recorded(model)->right,
                                                          &device, 1, made);
   const std::lock_guard<std::mutex> lock(mutex);
-  if (code == 0) compilations[*made] = {is_on_alpha ? recorded(model) : nullptr};
+  if (code == 0) compilations[*made].model = is_on_alpha ? recorded(model) : nullptr;
   return code;
 }
 int ANeuralNetworksCompilation_finish(ANeuralNetworksCompilation* compilation) {
@@ -398,14 +441,27 @@ int ANeuralNetworksExecution_create(ANeuralNetworksCompilation* compilation, ANe
   if (code == 0) executions[*made] = compilations[compilation];
   return code;
 }
+int ANeuralNetworksExecution_setOutput(ANeuralNetworksExecution* execution, int32_t index,
+                                       const ANeuralNetworksOperandType* type, void* buffer, size_t length) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex);
+    executions[execution].outputs[index] = {buffer, length};
+  }
+  return host<int(ANeuralNetworksExecution*, int32_t, const ANeuralNetworksOperandType*, void*, size_t)>(
+      "ANeuralNetworksExecution_setOutput")(execution, index, type, buffer, length);
+}
 int ANeuralNetworksExecution_compute(ANeuralNetworksExecution* execution) {
   if (const int code = begin_run(execution)) return code;
-  return host<int(ANeuralNetworksExecution*)>("ANeuralNetworksExecution_compute")(execution);
+  const int code = host<int(ANeuralNetworksExecution*)>("ANeuralNetworksExecution_compute")(execution);
+  end_run(execution);
+  return code;
 }
 int ANeuralNetworksExecution_burstCompute(ANeuralNetworksExecution* execution, ANeuralNetworksBurst* burst) {
   if (const int code = begin_run(execution)) return code;
-  return host<int(ANeuralNetworksExecution*, ANeuralNetworksBurst*)>("ANeuralNetworksExecution_burstCompute")(execution,
-                                                                                                              burst);
+  const int code = host<int(ANeuralNetworksExecution*, ANeuralNetworksBurst*)>("ANeuralNetworksExecution_burstCompute")(
+      execution, burst);
+  end_run(execution);
+  return code;
 }
 int ANeuralNetworksExecution_startCompute(ANeuralNetworksExecution* execution, ANeuralNetworksEvent** event) {
   if (const int code = begin_run(execution)) return code;

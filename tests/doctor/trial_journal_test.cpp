@@ -20,6 +20,8 @@ TrialResult wrong_result() {
   result.finding = Finding::kWrong;
   result.nnapi_code = 5;
   result.median_ns = 123456789;
+  result.runs = 8;
+  result.wrong_runs = 3;
   result.worst_operand = 17;
   result.worst.worst = 0.25;
   result.worst.elements = 1000;

@@ -24,6 +24,7 @@ SCHEMAS = {name: json.loads((ROOT / f"schemas/{name}.schema.json").read_text())
            for name in ("doctor", "device_profile", "driver_rules")}
 REPORT_SCHEMA = json.loads((ROOT / "schemas/report.schema.json").read_text())
 ADD, AVERAGE_POOL, CONV, DEPTHWISE, DENSE, LOGISTIC, MAX_POOL, MUL, SOFTMAX, QUANTIZE = 0, 1, 3, 4, 9, 14, 17, 18, 25, 72
+HARD_SWISH = 99
 FAULTS = ("wrong", "error", "crash", "hang")
 
 
@@ -237,6 +238,90 @@ class NoFault(DoctorTest):
         self.assertNotEqual([""], report["reference_disagrees"])
         self.assertTrue(report["devices"][0]["is_right"])
         self.assertIn("no device is to blame", done.stdout)
+
+
+class ComesAndGoes(DoctorTest):
+    """Faults that are not there in each run: no run that happens to be right excuses them."""
+
+    def test_some_runs_are_wrong(self):
+        for fault in (f"flaky {DENSE} - -1 2.147 4 0", f"flaky {LOGISTIC} - -1 1.58 4 0", f"late {DENSE} - -1 2.147 3 0"):
+            with self.subTest(fault):
+                device = self.examine(self.converted(), fault, folder=fault.replace(" ", ""))
+                name = "FULLY_CONNECTED" if f" {DENSE} " in fault else "LOGISTIC"
+                self.assertFalse(device["is_right"])
+                self.assertEqual({name}, {operation for operation, _ in self.faulty(device)})
+                self.assertEqual({"wrong"}, self.findings(device))
+                self.assertFalse(device["computes_in_half_precision"], device["conclusion"])
+                self.assertFalse(device["segments"][0]["copies_weights"], device["conclusion"])
+                (alone,) = [operation["alone"] for operation in device["segments"][0]["operations"]
+                            if operation["alone"]["finding"] == "wrong"]
+                self.assertTrue(0 < alone["wrong_runs"] < alone["runs"], alone)
+                (rule,) = device["device_profile"]["refuses"]
+                self.assertRegex(rule["reason"], rf"in {alone['wrong_runs']} of {alone['runs']} runs$")
+                self.assertRegex(self.stdout, r"in \d+ of \d+ runs")
+                self.convert_again(device, fault)
+
+    def test_half_precision_is_still_no_fault(self):
+        """A device of half precision whose dense layer is wrong now and then: half precision explains the others alone."""
+        device = self.examine(self.converted(), f"half -1 - -1 1 0 0;flaky {DENSE} - -1 2.147 4 0")
+        self.assertTrue(device["computes_in_half_precision"])
+        self.assertEqual({"FULLY_CONNECTED"}, {operation for operation, _ in self.faulty(device)})
+
+    def test_crashes_that_come_and_go(self):
+        device = self.examine(self.converted(), f"crash_sometimes {DENSE} - -1 1 4 0")
+        self.assertEqual({"FULLY_CONNECTED"}, {operation for operation, _ in self.faulty(device)})
+        self.assertEqual({"crash"}, self.findings(device))
+
+
+class Examined(DoctorTest):
+    """A file that is converted by the doctor's profile has nothing that no doctor has examined."""
+
+    def test_the_level_is_that_of_the_file(self):
+        torch.manual_seed(0)
+        net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.Hardswish(), nn.Conv2d(8, 4, 1), nn.Sigmoid()).eval()
+        torch.jit.trace(net, torch.rand(1, 3, 16, 16)).save(str(self.folder / "model.pt"))
+        fault = f"scale {HARD_SWISH} - -1 1.5 0 0;scale {LOGISTIC} - -1 1.5 0 0"
+        device = self.examine(self.converted(), fault)
+        self.assertEqual({"LOGISTIC"}, {operation for operation, _ in self.faulty(device)})
+        self.assertGreater(device["feature_level"], 3)
+        self.assertEqual(3, device["device_profile"]["device"]["feature_level"])
+        self.convert_again(device, fault)
+        high = self.converted("--feature-level", 4, name="high.pt")
+        device = self.examine(high, fault, folder="high")
+        self.assertEqual({"LOGISTIC", "HARD_SWISH"}, {operation for operation, _ in self.faulty(device)})
+        self.assertEqual(4, device["device_profile"]["device"]["feature_level"])
+
+    def test_nchw_is_named_where_nhwc_is_wrong(self):
+        device = self.examine(self.converted(), f"scale {CONV} 1x8x8x12 -1 1.5 0 0")
+        self.assertIn("--nchw", device["conclusion"])
+        device = self.examine(self.converted(), f"scale {SOFTMAX} - -1 1.5 0 0", folder="softmax")
+        self.assertNotIn("--nchw", device["conclusion"])
+
+    def test_quantised_files_pass_their_own_check(self):
+        """What is computed in floats, around what is wrong in 8 bits, is what the new file's samples expect."""
+        torch.manual_seed(0)
+        net = nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.ReLU(), nn.Conv2d(8, 8, 3, groups=8), nn.ReLU(),
+                            nn.Conv2d(8, 4, 1), nn.Sigmoid()).eval()
+        with torch.no_grad():
+            for parameter in net.parameters():
+                parameter *= 3
+        torch.jit.trace(net, torch.rand(1, 3, 16, 16)).save(str(self.folder / "model.pt"))
+        for options in (["--calibrate", "random:4"], ["--calibrate", "random:4", "--quant", "full"]):
+            for code in (CONV, DEPTHWISE, LOGISTIC):
+                fault = f"scale8 {code} - -1 1.5 0 0"
+                with self.subTest(options=options, fault=fault):
+                    name = f"{len(options)}_{code}"
+                    device = self.examine(self.converted(*options), fault, folder=f"results{name}")
+                    if not self.faulty(device):
+                        self.assertEqual(LOGISTIC, code, "LOGISTIC is of floats there")
+                        continue
+                    self.assertFalse(device["is_right"])
+                    profile = self.folder / f"{name}.json"
+                    profile.write_text(json.dumps(device["device_profile"]))
+                    again = self.converted(*options, "--device-profile", profile, name=f"again{name}.pt")
+                    found = self.examine(again, fault, folder=f"again{name}")
+                    self.assertTrue(found["is_right"], found["conclusion"] + self.stdout)
+                    self.assertTrue(self.examine(again, "", folder=f"healthy{name}")["is_right"])
 
 
 class Files(DoctorTest):

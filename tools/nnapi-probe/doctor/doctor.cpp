@@ -36,7 +36,7 @@ std::vector<File> files_of(const DoctorRequest& request, const Patient& patient,
   for (const DeviceReport& device : report.devices) {
     const std::vector<Remedy> remedies = find_remedies(patient, device);
     for (std::string& rule : driver_rules(device, remedies)) rules.push_back(std::move(rule));
-    files.emplace_back(folder + "/" + file_name(device), profile_json(device, remedies));
+    files.emplace_back(folder + "/" + file_name(device), profile_json(patient, device, remedies));
   }
   files.emplace_back(folder + "/driver_rules.json", driver_rules_json(rules));
   return files;

@@ -16,6 +16,8 @@ namespace {
 using nnapi_convert::OperationCode;
 using nnapi_shim::OperationView;
 
+constexpr uint32_t kLevelOfNchw = 3;  // the first feature level whose operations take NCHW
+
 const char* operation_name(const OperationView& operation) {
   return nnapi_convert::name_of(static_cast<OperationCode>(operation.code));
 }
@@ -51,7 +53,7 @@ std::string error_text(const TrialResult& result) {
     for (uint32_t i = 0; i < named; ++i) text += (i > 0 ? ", " : "") + std::to_string(worst.first_wrong[i]);
     text += worst.wrong_channels > named ? ", ...)" : ")";
   }
-  return text;
+  return text + runs_text(result);
 }
 
 std::string place_text(const OperationView& operation) {
@@ -66,8 +68,23 @@ size_t count(const PartReport& part, bool (*is)(const OperationReport&)) {
   return static_cast<size_t>(std::count_if(part.operations.begin(), part.operations.end(), is));
 }
 
+// Whether all that is faulty has a layout, and has it in NHWC: drivers may know the same in NCHW better.
+bool are_faults_of_nhwc(const Patient& patient, const DeviceReport& device) {
+  size_t faulty = 0;
+  for (size_t number = 0; number < device.parts.size(); ++number) {
+    const PartReport& found = device.parts[number];
+    const OperationFacts facts(patient.parts[number].main(), *patient.parts[number].cutter);
+    for (uint32_t i = 0; i < found.operations.size(); ++i) {
+      if (!found.operations[i].is_faulty()) continue;
+      if (!facts.has_layout(i) || facts.is_nchw(i)) return false;
+      ++faulty;
+    }
+  }
+  return faulty > 0;
+}
+
 // What follows for the device, in one sentence.
-std::string conclusion(const DeviceReport& device) {
+std::string conclusion(const Patient& patient, const DeviceReport& device) {
   size_t faulty = 0, not_taken = 0, operations = 0;
   bool is_examined = false, is_rest_wrong = false, any_taken = false;
   for (const PartReport& part : device.parts) {
@@ -86,6 +103,9 @@ std::string conclusion(const DeviceReport& device) {
   } else if (faulty > 0) {
     text = std::to_string(faulty) + " of " + std::to_string(operations) + " operations are wrong there";
     text += is_rest_wrong ? "" : "; the others together are right";
+    if (device.feature_level >= kLevelOfNchw && are_faults_of_nhwc(patient, device)) {
+      text += "; all that are wrong have NHWC: a file made with --nchw may be right, examine one, too";
+    }
   } else {
     text = "wrong by the file's samples, but no operation differs from the expected values by more than may be";
   }
@@ -116,7 +136,7 @@ std::string part_table(const Patient& patient, const PartReport& found, size_t n
   for (size_t i = 0; i < found.whole.size(); ++i) {
     const TrialResult& whole = found.whole[i];
     text += "  the whole model, sample " + std::to_string(i) + ": " + name_of(whole.finding);
-    text += (whole.message.empty() ? "" : ", " + whole.message) + "\n";
+    text += (whole.message.empty() ? "" : ", " + whole.message) + runs_text(whole) + "\n";
   }
   if (!found.was_examined) return text;
   text += "       operation                    finding          microseconds\n";
@@ -150,6 +170,9 @@ std::string result_json(const TrialResult& result) {
   json.text("finding", name_of(result.finding));
   if (result.nnapi_code != 0) json.add("nnapi_code", std::to_string(result.nnapi_code));
   if (!result.message.empty()) json.text("message", result.message);
+  if (result.wrong_runs > 0) {
+    json.add("runs", std::to_string(result.runs)).add("wrong_runs", std::to_string(result.wrong_runs));
+  }
   if (result.median_ns > 0) json.number("microseconds", microseconds(result.median_ns));
   if (result.worst.elements > 0) json.add("error", comparison_json(result));
   return json.close();
@@ -211,10 +234,10 @@ std::string device_json(const Patient& patient, const DeviceReport& device) {
   JsonObject json;
   json.text("name", device.name).text("version", device.version);
   json.add("feature_level", std::to_string(device.feature_level)).flag("is_right", device.is_right());
-  json.flag("computes_in_half_precision", device.computes_in_half()).text("conclusion", conclusion(device));
+  json.flag("computes_in_half_precision", device.computes_in_half()).text("conclusion", conclusion(patient, device));
   json.add("segments", lines(parts, "      "));
   json.add("driver_rules", on_one_line(driver_rules_json(driver_rules(device, remedies))));
-  return json.add("device_profile", on_one_line(profile_json(device, remedies))).close();
+  return json.add("device_profile", on_one_line(profile_json(patient, device, remedies))).close();
 }
 
 std::vector<std::string> texts_json(const std::vector<std::string>& texts) {
@@ -261,7 +284,7 @@ std::string table_text(const Patient& patient, const Report& report) {
     if (!report.unknown[i].empty()) text += "segment " + std::to_string(i) + ": " + report.unknown[i] + "\n";
   }
   for (const DeviceReport& device : report.devices) {
-    text += "\n" + device_text(device) + ": " + conclusion(device) + "\n";
+    text += "\n" + device_text(device) + ": " + conclusion(patient, device) + "\n";
     for (size_t i = 0; i < device.parts.size(); ++i) text += part_table(patient, device.parts[i], i);
   }
   return text;

@@ -51,7 +51,6 @@ class Examination {
   void try_alone(const Subject& subject, size_t part, PartReport* report);
   TrialResult run_alone(const Subject& subject, size_t part, const Operations& operations);
   void time_prefixes(const Subject& subject, size_t part, PartReport* report);
-  void explain_by_half(const Subject& subject, size_t part, uint32_t operation, PartReport* report);
   void try_in_place(const Subject& subject, size_t part, PartReport* report);
   uint32_t bisect(const Subject& subject, size_t part, const Operations& operations, TrialResult* found);
   Operations right_producers(const PartReport& report, size_t number, uint32_t operation) const;
@@ -63,6 +62,9 @@ class Examination {
   Operations not_faulty(const PartReport& report, bool with_not_taken) const;
 
   TrialResult run(const Subject& subject, Task task, size_t part, uint32_t sample, const Operations& operations);
+  bool is_half(size_t part, uint32_t operation);
+  template <typename Trial>
+  bool is_steady(const TrialResult& failed, const Trial& trial);
   TrialResult cut(const Subject& subject, size_t part, const Operations& operations);
   Worker& reference_worker() { return reference_worker_ ? *reference_worker_ : *worker_; }
   TaskEnd run_on(Worker& worker, const Request& request, const Operations& operations);
@@ -79,6 +81,8 @@ class Examination {
   bool reference_copies_ = true;  // it gets a copy of the weights: NNAPI's own CPU alone can always map the file
   std::vector<DeviceNote> devices_;
   bool copies_ = false, is_half_ = false;  // of the device that is examined
+  bool is_again_ = false;                  // the trials at work are made a second time, whatever the journal knows
+  uint32_t checks_ = 1;                    // runs of a trial whose results are checked
   uint32_t trials_ = 0;                    // with compilations, of the device that is examined
 };
 

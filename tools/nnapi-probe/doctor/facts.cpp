@@ -118,6 +118,17 @@ std::optional<int64_t> OperationFacts::number(const std::vector<Argument>& argum
   return std::nullopt;
 }
 
+// Below level 3 operations have no argument for it: they are as those in NHWC.
+bool OperationFacts::has_layout(uint32_t operation) const {
+  const nnapi_convert::OperationInfo* info =
+      nnapi_convert::find_operation(static_cast<OperationCode>(main_.operations[operation].code));
+  if (info == nullptr) return false;
+  return std::any_of(info->signatures.begin(), info->signatures.end(), [](const SignatureInfo& signature) {
+    return std::any_of(signature.inputs.begin(), signature.inputs.end(),
+                       [](const ArgumentInfo& argument) { return std::strcmp(argument.name, "layout") == 0; });
+  });
+}
+
 bool OperationFacts::is_nchw(uint32_t operation) const {
   return number(arguments(operation), "layout").value_or(0) != 0;
 }

@@ -33,6 +33,7 @@ class OperationFacts {
 
   // The inputs, then the outputs; none for an operation that the table does not describe so.
   std::vector<Argument> arguments(uint32_t operation) const;
+  bool has_layout(uint32_t operation) const;
   bool is_nchw(uint32_t operation) const;
   // How many products are added up for an element of the result; 1 for none.
   size_t terms(uint32_t operation) const;

@@ -11,6 +11,11 @@ const char* name_of(Finding finding) {
   return kNames[static_cast<size_t>(finding)];
 }
 
+std::string runs_text(const TrialResult& result) {
+  if (!result.comes_and_goes()) return "";
+  return ", in " + std::to_string(result.wrong_runs) + " of " + std::to_string(result.runs) + " runs";
+}
+
 Finding PartReport::worst_whole() const {
   Finding worst = Finding::kNotTried;
   for (const TrialResult& result : whole) worst = std::max(worst, result.finding);

@@ -36,8 +36,15 @@ struct TrialResult {
   Comparison worst;
   uint32_t worst_operand = 0;
   uint64_t median_ns = 0;
+  uint32_t runs = 0, wrong_runs = 0;  // those that were checked; none where the trial ended otherwise
   std::string message;
+
+  // A fault that is not there in each run: no trial that happens to be right excuses it.
+  bool comes_and_goes() const { return wrong_runs > 0 && wrong_runs < runs; }
 };
+
+// ", in 3 of 8 runs" where a fault comes and goes; else empty.
+std::string runs_text(const TrialResult& result);
 
 struct OperationReport {
   bool is_taken = true;

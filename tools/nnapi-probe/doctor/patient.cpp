@@ -177,6 +177,8 @@ std::string ValueStore::open(std::vector<Part>* parts, const std::string& folder
   }
   scratch_ = static_cast<size_t>(bytes);
   bytes += most_results;
+  kept_ = static_cast<size_t>(bytes);
+  bytes += most_results;
   if (bytes > (uint64_t{1} << 33) || bytes > SIZE_MAX / 2) return "the values of the model take more than 8 GiB";
   bytes_ = static_cast<size_t>(bytes);
   int fd = -1;

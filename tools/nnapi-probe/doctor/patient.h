@@ -52,6 +52,8 @@ class ValueStore {
   void set_known(const Part& part, uint32_t operand, bool known) const { *flag(part, operand) = known ? 1 : 0; }
   // Has room for the results of any one operation, each at a multiple of 64 bytes.
   uint8_t* scratch() const { return data_ + scratch_; }
+  // The same for results of a device that are looked at again.
+  uint8_t* kept() const { return data_ + kept_; }
   // Lets go of the pages that were read; they are read again from the file when they are needed.
   void release() const;
 
@@ -60,7 +62,7 @@ class ValueStore {
   uint8_t* flag(const Part& part, uint32_t operand) const { return data_ + part.places[operand] - 1; }
 
   uint8_t* data_ = nullptr;
-  size_t bytes_ = 0, scratch_ = 0;
+  size_t bytes_ = 0, scratch_ = 0, kept_ = 0;
   bool is_file_ = false;
 };
 

@@ -94,10 +94,15 @@ std::string reason_of(const TrialResult& result) {
   if (result.finding == Finding::kHang) text = "the doctor saw it hang";
   if (result.finding == Finding::kError) text = "the doctor got error code " + std::to_string(result.nnapi_code);
   if (result.finding != Finding::kWrong) return text;
-  if (worst.not_a_number > 0) return text + ": " + std::to_string(worst.not_a_number) + " elements are no numbers";
-  if (worst.is_quantised) return text + " by " + number_text(worst.worst) + " quanta" + channels_text(worst);
-  const double share = worst.range > 0 ? worst.worst / worst.range : 0;
-  return text + " by " + number_text(share) + " of the range" + channels_text(worst);
+  if (worst.not_a_number > 0) {
+    text += ": " + std::to_string(worst.not_a_number) + " elements are no numbers";
+  } else if (worst.is_quantised) {
+    text += " by " + number_text(worst.worst) + " quanta" + channels_text(worst);
+  } else {
+    const double share = worst.range > 0 ? worst.worst / worst.range : 0;
+    text += " by " + number_text(share) + " of the range" + channels_text(worst);
+  }
+  return text + runs_text(result);
 }
 
 // The sizes in the condition: "[[1, 2]]" gives "[1, 2]".
@@ -197,6 +202,14 @@ const char* type_name(int32_t type) {
   return type >= 0 && type < 5 ? kTypes[type] : "other";
 }
 
+// The highest feature level that a conversion by this profile may use: that of the file that was examined, or the one
+// that conversions have by themselves. A higher one of the device would bring operations that nobody has examined.
+uint32_t examined_level(const Patient& patient, const DeviceReport& device) {
+  uint32_t level = 3;
+  for (const Part& part : patient.parts) level = std::max(level, part.views[0].feature_level);
+  return std::min(level, std::min<uint32_t>(std::max<uint32_t>(device.feature_level, 1), 8));
+}
+
 std::string lines_of(const std::vector<std::string>& items, const std::string& indent) {
   std::string text;
   for (const std::string& item : items) text += (text.empty() ? "\n" : ",\n") + indent + item;
@@ -231,7 +244,7 @@ std::vector<Remedy> find_remedies(const Patient& patient, const DeviceReport& de
   return remedies;
 }
 
-std::string profile_json(const DeviceReport& device, const std::vector<Remedy>& remedies) {
+std::string profile_json(const Patient& patient, const DeviceReport& device, const std::vector<Remedy>& remedies) {
   std::vector<std::string> rules;
   for (const Remedy& remedy : remedies) {
     JsonObject rule;
@@ -246,7 +259,7 @@ std::string profile_json(const DeviceReport& device, const std::vector<Remedy>& 
   about.text("name", device.name.empty() ? "NNAPI's choice" : device.name)
       .text("version", device.version)
       .text("type", type_name(device.type))
-      .add("feature_level", std::to_string(std::min<uint32_t>(std::max<uint32_t>(device.feature_level, 1), 8)));
+      .add("feature_level", std::to_string(examined_level(patient, device)));
   return "{\n  \"version\": 1,\n  \"device\": " + about.close() + ",\n  \"refuses\": [" + lines_of(rules, "    ") +
          (rules.empty() ? "" : "\n  ") + "]\n}\n";
 }

@@ -25,7 +25,7 @@ struct Remedy {
 // none that was found right, as far as the conditions can tell them apart.
 std::vector<Remedy> find_remedies(const Patient& patient, const DeviceReport& device);
 
-std::string profile_json(const DeviceReport& device, const std::vector<Remedy>& remedies);
+std::string profile_json(const Patient& patient, const DeviceReport& device, const std::vector<Remedy>& remedies);
 // Each rule as an object in JSON; the rules of all devices are one list.
 std::vector<std::string> driver_rules(const DeviceReport& device, const std::vector<Remedy>& remedies);
 std::string driver_rules_json(const std::vector<std::string>& rules);

@@ -33,23 +33,37 @@ size_t bytes_of(const nnapi_shim::OperandView& operand) {
   return static_cast<size_t>(bytes);
 }
 
-// Runs the model so often that the median of the times says something, and returns the first failure.
-int run_timed(CompiledModel& model, const nnapi_shim::RunBuffers& buffers, uint32_t runs, Answer* answer,
-              nnapi_shim_error* error) {
+// Runs the model so often that the median of the times says something and that a fault which comes and goes shows, and
+// returns the first failure. `clear` empties the results before each run, so that a device that writes nothing is
+// wrong; `is_wrong` judges them after it.
+template <typename Clear, typename IsWrong>
+int run_repeatedly(CompiledModel& model, const nnapi_shim::RunBuffers& buffers, const Request& request, Answer* answer,
+                   nnapi_shim_error* error, const Clear& clear, const IsWrong& is_wrong) {
   std::vector<uint64_t> times;
   uint64_t sum = 0;
-  for (uint32_t i = 0; i < std::max<uint32_t>(runs, 1) && (i == 0 || sum < kMostTimedNs); ++i) {
+  for (uint32_t i = 0;; ++i) {
+    const bool is_timed = i < std::max<uint32_t>(request.runs, 1) && (i == 0 || sum < kMostTimedNs);
+    const bool is_checked = i < request.checks && sum < request.checks_ns;
+    if (!is_timed && !is_checked) break;
+    clear();
     nnapi_shim::DeviceTimes on_device;
     const uint64_t begin = nnapi_shim::now_ns();
     if (const int status = model.run(buffers, &on_device, error)) return status;
     times.push_back(nnapi_shim::now_ns() - begin);
-    if (i > 0) sum += times.back();
+    sum += times.back();
+    ++answer->checked_runs;
+    if (is_wrong()) ++answer->wrong_runs;
   }
   // The first run is slower than the others.
   if (times.size() > 1) times.erase(times.begin());
   std::sort(times.begin(), times.end());
   answer->median_ns = times[times.size() / 2];
   return NNAPI_SHIM_OK;
+}
+
+// The place behind a result of so many bytes, in the store's scratch and among what it keeps.
+size_t behind(size_t bytes) {
+  return (bytes + 63) / 64 * 64;
 }
 
 void round_all(float* numbers, size_t count) {
@@ -171,36 +185,36 @@ int Laboratory::run_whole(const Request& request, const Part& part, Answer* answ
   if (!model) return status;
   const nnapi_shim::Sample& sample = part.samples[request.sample];
   nnapi_shim::SampleBuffers buffers(sample);
-  status = run_timed(*model, buffers.run_buffers(), request.runs, answer, error);
-  if (status != NNAPI_SHIM_OK) return status;
-  if (part.is_made) {
-    compare_outputs(request, part, buffers.run_buffers(), answer);
-    return NNAPI_SHIM_OK;
-  }
-  nnapi_shim_error wrong{};
-  if (buffers.compare(&wrong) != NNAPI_SHIM_OK) {
-    answer->is_wrong_by_sample = true;
+  const nnapi_shim::RunBuffers run = buffers.run_buffers();
+  const auto is_wrong = [&] {
+    if (part.is_made) return has_wrong_outputs(request, part, run, answer);
+    nnapi_shim_error wrong{};
+    if (buffers.compare(&wrong) == NNAPI_SHIM_OK) return false;
     std::snprintf(answer->message, sizeof answer->message, "sample %u: %.300s", request.sample, wrong.message);
-  }
-  return NNAPI_SHIM_OK;
+    return true;
+  };
+  return run_repeatedly(
+      *model, run, request, answer, error, [&] { buffers.clear(); }, is_wrong);
 }
 
 // Compares the outputs with the expected values, where the file has none.
-void Laboratory::compare_outputs(const Request& request, const Part& part, const nnapi_shim::RunBuffers& buffers,
-                                 Answer* answer) const {
+bool Laboratory::has_wrong_outputs(const Request& request, const Part& part, const nnapi_shim::RunBuffers& buffers,
+                                   Answer* answer) const {
   const std::vector<uint32_t>& outputs = part.main().output_operands;
   std::vector<uint32_t> operations(part.main().operations.size());
   std::iota(operations.begin(), operations.end(), 0);
+  bool is_wrong = false;
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!patient_.store.is_known(part, outputs[i])) continue;
     const Comparison found =
         compare(part.forms[outputs[i]], patient_.store.at(part, outputs[i]), buffers.outputs[i].data,
                 tolerance_for(part, outputs[i], operations, request.is_half));
     if (!found.is_wrong) continue;
-    answer->is_wrong_by_sample = true;
+    is_wrong = true;
     std::snprintf(answer->message, sizeof answer->message, "output %zu is wrong by %g, of a range of %g", i,
                   found.worst, found.range);
   }
+  return is_wrong;
 }
 
 int Laboratory::run_cut(const Request& request, const std::vector<uint32_t>& operations, const Part& part,
@@ -223,44 +237,46 @@ int Laboratory::run_cut(const Request& request, const std::vector<uint32_t>& ope
     }
     from.push_back({data, bytes});
   }
-  // Filled with 0xFF, so that a device that writes nothing is wrong.
-  for (const uint32_t operand : cut.outputs) results.emplace_back(bytes_of(operands[operand]), uint8_t{0xFF});
+  for (const uint32_t operand : cut.outputs) results.emplace_back(bytes_of(operands[operand]));
   for (std::vector<uint8_t>& result : results) to.push_back({result.data(), result.size()});
   int status = NNAPI_SHIM_OK;
   const std::shared_ptr<CompiledModel> model = compile(request, part, cut.view, answer, &status, error);
   if (!model) return status;
   const nnapi_shim::RunBuffers buffers = {from.data(), static_cast<uint32_t>(from.size()), to.data(),
                                           static_cast<uint32_t>(to.size())};
-  status = run_timed(*model, buffers, request.runs, answer, error);
+  const auto clear = [&] {
+    for (std::vector<uint8_t>& result : results) std::fill(result.begin(), result.end(), uint8_t{0xFF});
+  };
+  const auto keep = [&](uint8_t* at) {
+    for (const std::vector<uint8_t>& result : results) {
+      std::memcpy(at, result.data(), result.size());
+      at += behind(result.size());
+    }
+  };
+  bool has_worst = false;
+  const auto is_wrong = [&] {
+    if (request.task != Task::kCut) return false;
+    bool is_run_wrong = false, is_worst = false;
+    for (size_t i = 0; i < results.size(); ++i) {
+      const uint32_t operand = cut.outputs[i];
+      if (!patient_.store.is_known(part, operand)) continue;
+      const Comparison found = compare(part.forms[operand], patient_.store.at(part, operand), results[i].data(),
+                                       tolerance_for(part, operand, operations, request.is_half));
+      is_run_wrong = is_run_wrong || found.is_wrong;
+      if (has_worst && !(found.worst_share > answer->worst.worst_share)) continue;
+      has_worst = is_worst = true;
+      answer->worst = found;
+      answer->worst_operand = operand;
+    }
+    if (is_worst && operations.size() == 1) keep(patient_.store.kept());
+    return is_run_wrong;
+  };
+  status = run_repeatedly(*model, buffers, request, answer, error, clear, is_wrong);
   if (status != NNAPI_SHIM_OK) return status;
-
-  const OperationFacts facts(part.main(), *part.cutter);
-  answer->is_half_precision = request.compares_rounded;
-  uint8_t* scratch = patient_.store.scratch();
-  for (size_t i = 0; i < results.size(); ++i) {
-    const uint32_t operand = cut.outputs[i];
-    if (request.task == Task::kReference) {
-      std::memcpy(patient_.store.at(part, operand), results[i].data(), results[i].size());
-      patient_.store.set_known(part, operand, true);
-      continue;
-    }
-    if (is_rounded) {
-      std::memcpy(scratch, results[i].data(), results[i].size());
-    } else if (patient_.store.is_known(part, operand)) {
-      const TensorForm& form = part.forms[operand];
-      const uint8_t* expected = patient_.store.at(part, operand);
-      const Comparison found =
-          compare(form, expected, results[i].data(), tolerance_for(part, operand, operations, request.is_half));
-      if (i == 0 || found.worst_share > answer->worst.worst_share) {
-        answer->worst = found;
-        answer->worst_operand = operand;
-      }
-      if (request.compares_rounded &&
-          !is_half_precision(form, expected, results[i].data(), scratch, facts.terms(operations[0]))) {
-        answer->is_half_precision = false;
-      }
-    }
-    scratch += (results[i].size() + 63) / 64 * 64;
+  if (is_rounded) keep(patient_.store.scratch());
+  for (size_t i = 0; i < results.size() && request.task == Task::kReference; ++i) {
+    std::memcpy(patient_.store.at(part, cut.outputs[i]), results[i].data(), results[i].size());
+    patient_.store.set_known(part, cut.outputs[i], true);
   }
   return NNAPI_SHIM_OK;
 }
@@ -284,6 +300,21 @@ void Laboratory::work(const TaskBytes& bytes) {
   answer.status = status;
   answer.nnapi_code = error.nnapi_code;
   if (status != NNAPI_SHIM_OK) std::snprintf(answer.message, sizeof answer.message, "%.390s", error.message);
+}
+
+bool half_explains_worst_run(const Patient& patient, const Part& part, uint32_t operation) {
+  const CutModel cut = part.cutter->cut({operation});
+  const OperationFacts facts(part.main(), *part.cutter);
+  size_t at = 0;
+  for (const uint32_t operand : cut.outputs) {
+    const bool is_explained =
+        !patient.store.is_known(part, operand) ||
+        is_half_precision(part.forms[operand], patient.store.at(part, operand), patient.store.kept() + at,
+                          patient.store.scratch() + at, facts.terms(operation));
+    if (!is_explained) return false;
+    at += behind(bytes_of(part.main().operands[operand]));
+  }
+  return true;
 }
 
 }  // namespace nnapi_doctor

@@ -26,7 +26,8 @@ enum class Task : int32_t {
   kDevices,    // lists the devices and NNAPI's feature level
   kSupport,    // asks the device which operations of the whole model it takes: into the flags
   kWhole,      // runs a sample of the file on the whole model
-  kCut,        // runs some operations with the reference's values, and compares their results with the reference's
+  kCut,        // runs some operations with the reference's values, and compares their results with the reference's; of
+               // one operation, keeps the results of the worst run in the store
   kReference,  // the same, and keeps the results as the reference's values
   kRounded,    // computes operations with inputs and weights rounded to half precision: into the store's scratch
 };
@@ -34,12 +35,13 @@ enum class Task : int32_t {
 struct Request {
   Task task;
   uint32_t part, sample;
-  int32_t device;         // by number in the list of devices, or kNnapisChoice
-  int32_t other;          // a device that may run what the first doesn't take; kNnapisChoice: none
-  uint32_t runs;          // how often for the times; at least 1
-  bool copies;            // weights as a copy, not by the file
-  bool is_half;           // the device computes in half precision
-  bool compares_rounded;  // says whether half precision explains a difference: the scratch has rounded results
+  int32_t device;      // by number in the list of devices, or kNnapisChoice
+  int32_t other;       // a device that may run what the first doesn't take; kNnapisChoice: none
+  uint32_t runs;       // how often for the times; at least 1
+  uint32_t checks;     // how often at most, so that a fault shows that comes and goes; each run is checked
+  uint64_t checks_ns;  // no further run is only for the check after this time
+  bool copies;         // weights as a copy, not by the file
+  bool is_half;        // the device computes in half precision
   uint32_t operation_count;
 };
 
@@ -50,8 +52,7 @@ struct Answer {
   DeviceNote devices[kMostDevices];
   Comparison worst;  // of the results, the one that is wrong by the largest share
   uint32_t worst_operand;
-  bool is_half_precision;   // half precision explains all differences
-  bool is_wrong_by_sample;  // of kWhole: by the file's own outputs
+  uint32_t checked_runs, wrong_runs;  // of kWhole by the file's own outputs, of kCut by the reference's values
   uint64_t median_ns, compile_ns;
   uint32_t compilations;
   char message[400];
@@ -83,6 +84,10 @@ struct LibraryChoice {
   bool is_support_library = false;
 };
 
+// Returns whether half precision explains how the results of the operation's worst run, which kCut has kept, differ
+// from the reference's values: the scratch has what the reference makes of rounded numbers (kRounded).
+bool half_explains_worst_run(const Patient& patient, const Part& part, uint32_t operation);
+
 // Does one task after the other, in the child.
 class Laboratory {
  public:
@@ -96,8 +101,8 @@ class Laboratory {
   int choose(const Request& request, nnapi_shim::DeviceChoice* choice, nnapi_shim_error* error) const;
   int ask_support(const TaskBytes& bytes, const Part& part, nnapi_shim_error* error);
   int run_whole(const Request& request, const Part& part, Answer* answer, nnapi_shim_error* error);
-  void compare_outputs(const Request& request, const Part& part, const nnapi_shim::RunBuffers& buffers,
-                       Answer* answer) const;
+  bool has_wrong_outputs(const Request& request, const Part& part, const nnapi_shim::RunBuffers& buffers,
+                         Answer* answer) const;
   int run_cut(const Request& request, const std::vector<uint32_t>& operations, const Part& part, Answer* answer,
               nnapi_shim_error* error);
   std::shared_ptr<nnapi_shim::CompiledModel> compile(const Request& request, const Part& part,

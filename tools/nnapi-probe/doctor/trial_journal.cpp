@@ -16,7 +16,7 @@ namespace nnapi_doctor {
 namespace {
 
 constexpr size_t kMostBytes = size_t{1} << 24;
-constexpr const char* kHeader = "nnapi-doctor journal 1 ";
+constexpr const char* kHeader = "nnapi-doctor journal 2 ";
 constexpr char kStopped[] = "stopped\n";
 
 int stopping_fd = -1;
@@ -46,11 +46,12 @@ std::string one_field(std::string text) {
 std::string text_of(const TrialResult& result) {
   const Comparison& worst = result.worst;
   char text[512];
-  std::snprintf(
-      text, sizeof text, "%d %d %" PRIu64 " %u %.9g %.9g %.9g %.9g %" PRIu64 " %" PRIu64 " %" PRIu64 " %u %u %d %d",
-      static_cast<int>(result.finding), result.nnapi_code, result.median_ns, result.worst_operand, worst.worst,
-      worst.mean, worst.range, worst.worst_share, worst.elements, worst.wrong_elements, worst.not_a_number,
-      worst.channels, worst.wrong_channels, worst.is_quantised ? 1 : 0, worst.is_wrong ? 1 : 0);
+  std::snprintf(text, sizeof text,
+                "%d %d %" PRIu64 " %u %u %u %.9g %.9g %.9g %.9g %" PRIu64 " %" PRIu64 " %" PRIu64 " %u %u %d %d",
+                static_cast<int>(result.finding), result.nnapi_code, result.median_ns, result.runs, result.wrong_runs,
+                result.worst_operand, worst.worst, worst.mean, worst.range, worst.worst_share, worst.elements,
+                worst.wrong_elements, worst.not_a_number, worst.channels, worst.wrong_channels,
+                worst.is_quantised ? 1 : 0, worst.is_wrong ? 1 : 0);
   std::string line = text;
   for (const uint32_t channel : worst.first_wrong) line += " " + std::to_string(channel);
   return line + "\t" + one_field(result.message);
@@ -61,11 +62,11 @@ bool parse(const std::string& text, TrialResult* result) {
   Comparison& worst = result->worst;
   int finding = 0, is_quantised = 0, is_wrong = 0, taken = 0;
   const int fields = std::sscanf(
-      text.c_str(), "%d %d %" SCNu64 " %u %lf %lf %lf %lf %" SCNu64 " %" SCNu64 " %" SCNu64 " %u %u %d %d%n", &finding,
-      &result->nnapi_code, &result->median_ns, &result->worst_operand, &worst.worst, &worst.mean, &worst.range,
-      &worst.worst_share, &worst.elements, &worst.wrong_elements, &worst.not_a_number, &worst.channels,
-      &worst.wrong_channels, &is_quantised, &is_wrong, &taken);
-  if (fields != 15 || finding <= 0 || finding >= kFindings) return false;
+      text.c_str(), "%d %d %" SCNu64 " %u %u %u %lf %lf %lf %lf %" SCNu64 " %" SCNu64 " %" SCNu64 " %u %u %d %d%n",
+      &finding, &result->nnapi_code, &result->median_ns, &result->runs, &result->wrong_runs, &result->worst_operand,
+      &worst.worst, &worst.mean, &worst.range, &worst.worst_share, &worst.elements, &worst.wrong_elements,
+      &worst.not_a_number, &worst.channels, &worst.wrong_channels, &is_quantised, &is_wrong, &taken);
+  if (fields != 17 || finding <= 0 || finding >= kFindings) return false;
   const char* at = text.c_str() + taken;
   for (uint32_t& channel : worst.first_wrong) {
     int length = 0;
