@@ -12,6 +12,16 @@ install(TARGETS
   EXPORT nnapi_convert_library
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/nnapi-convert)
 
+# Builds whatever the rules of installation take, and no test: tests/packages/installed_targets_test.py finds what is missing.
+add_custom_target(installed DEPENDS
+  nnapi-convert nnapi-bench nnapi-probe nnapi_shim nnapi_shim_static nnapi_shim_binding ${nnapi_converter_targets}
+  neuralnetworks neuralnetworks_level1 neuralnetworks_level2 neuralnetworks_level3 neuralnetworks_level4)
+foreach(target nnapi_shim_jni nnapi_shim_torch)
+  if(TARGET ${target})
+    add_dependencies(installed ${target})
+  endif()
+endforeach()
+
 # Headers keep their folders, because they include each other by these paths.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/lib/base ${PROJECT_SOURCE_DIR}/lib/format ${PROJECT_SOURCE_DIR}/lib/nnapi
                   ${PROJECT_SOURCE_DIR}/lib/types ${PROJECT_SOURCE_DIR}/lib/ops ${PROJECT_SOURCE_DIR}/lib/serialize

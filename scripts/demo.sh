@@ -13,7 +13,7 @@ quantised=$demo/mobilenet_v2_quant.pt
 
 build() {
   cmake --preset release >"$demo/build.log"
-  cmake --build --preset release --parallel 2 --target nnapi-convert neuralnetworks
+  cmake --build --preset release --parallel 2 --target installed
 }
 
 nnapi_convert() {
