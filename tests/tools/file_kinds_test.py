@@ -125,7 +125,7 @@ class FileKinds(CliTest):
                           'torch.load(file)["state_dict"]')
 
     def test_pickled_module(self):
-        self.assert_named(saved(Net()), "a pickled object of class __main__.Net", "torch.jit.trace")
+        self.assert_named(saved(Net()), "a pickled object of class __main__.Net", "torch.export.save(", "torch.jit.trace")
 
     def test_tensor(self):
         self.assert_named(saved(torch.rand(3)), "a tensor")

@@ -13,6 +13,7 @@
 #include "lib/base/error.h"
 #include "lib/converter/load/archive_file.h"
 #include "lib/converter/load/pickle_outline.h"
+#include "lib/converter/load/save_advice.h"
 #include "lib/format/buffer_format_v2.h"
 #include "lib/serialize/metadata.h"
 
@@ -26,10 +27,13 @@ using Format = FileKind::Format;
 constexpr uint64_t kMostPickleBytes = uint64_t{256} << 10;
 constexpr uint64_t kFirstBytes = 4096;
 
-constexpr const char* kTraceIt =
-    "in Python, save the PyTorch model that it was made from with torch.jit.trace(model.eval(), example).save(path)";
-constexpr const char* kSaveWhole =
-    "convert the file that torch.jit.trace(model.eval(), example).save(path) writes for the same model";
+std::string save_original() {
+  return "in Python, save the PyTorch model that it was made from with " + how_to_save();
+}
+
+std::string save_whole() {
+  return "convert the file that the same model gives by " + how_to_save();
+}
 
 [[noreturn]] void refuse_file(const std::string& path, const std::string& reason) {
   throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}", path, reason));
@@ -68,17 +72,17 @@ std::string shown(const std::vector<std::string>& names, size_t most) {
 
 FileKind kind_of_dict(const PickleOutline& dict) {
   if (dict.tensors > 0 && dict.weights_key.empty()) {
-    return other(fmt::format("a state_dict (weights of a model without its code: {})", shown(dict.keys, 3)),
-                 "in Python, build the model, call model.load_state_dict(torch.load(file)), then save it with "
-                 "torch.jit.trace(model.eval(), example).save(path)");
+    return other(
+        fmt::format("a state_dict (weights of a model without its code: {})", shown(dict.keys, 3)),
+        "in Python, build the model, call model.load_state_dict(torch.load(file)), then save it with " + how_to_save());
   }
   if (!dict.weights_key.empty()) {
     return other(fmt::format("a training checkpoint (a dict of {})", shown(dict.keys, 6)),
                  fmt::format("in Python, build the model, call model.load_state_dict(torch.load(file)[\"{}\"]), then "
-                             "save it with torch.jit.trace(model.eval(), example).save(path)",
-                             shown(dict.weights_key)));
+                             "save it with {}",
+                             shown(dict.weights_key), how_to_save()));
   }
-  return other(fmt::format("a dict of {} that torch.save wrote", shown(dict.keys, 6)), kTraceIt);
+  return other(fmt::format("a dict of {} that torch.save wrote", shown(dict.keys, 6)), save_original());
 }
 
 // Of what torch.save wrote.
@@ -88,11 +92,11 @@ FileKind kind_of_saved(const std::optional<PickleOutline>& saved) {
     return other(fmt::format("a pickled object of class {}, as torch.save(model, path) writes it, which only Python "
                              "reads",
                              shown(saved->class_name)),
-                 "in Python, model = torch.load(file), then save it with torch.jit.trace(model.eval(), "
-                 "example).save(path)");
+                 "in Python, model = torch.load(file), then save it with " + how_to_save());
   }
-  if (saved && saved->kind == PickleOutline::Kind::kTensor) return other("a tensor that torch.save wrote", kTraceIt);
-  return other("what torch.save wrote, without code", kTraceIt);
+  if (saved && saved->kind == PickleOutline::Kind::kTensor)
+    return other("a tensor that torch.save wrote", save_original());
+  return other("what torch.save wrote, without code", save_original());
 }
 
 // The names of an archive's records, without the root folder that PyTorch gives to all of them.
@@ -155,7 +159,7 @@ FileKind kind_of_foreign_zip(const ArchiveFile& archive) {
   }
   constexpr size_t kMost = 3;
   return other(fmt::format("a zip archive of {}", shown(models.empty() ? names : models, kMost)),
-               models.empty() ? kTraceIt : "unpack it, and give the model in it");
+               models.empty() ? save_original() : "unpack it, and give the model in it");
 }
 
 FileKind kind_of_archive(const ArchiveFile& archive) {
@@ -164,9 +168,9 @@ FileKind kind_of_archive(const ArchiveFile& archive) {
     return {Format::kExported};
   }
   if (names.has("archive_format") && names.has_folder("data/aotinductor/")) {
-    return other("a package of compiled code (AOTInductor)", kTraceIt);
+    return other("a package of compiled code (AOTInductor)", save_original());
   }
-  if (names.has("config.json") && names.has("model.weights.h5")) return other("a Keras model", kTraceIt);
+  if (names.has("config.json") && names.has("model.weights.h5")) return other("a Keras model", save_original());
   // A file for the shim alone has no code.
   if (names.has(buffer_format_v2::kIndexRecord) && names.has(std::string("extra/") + kMetadataFile)) {
     return {Format::kConverted};
@@ -176,7 +180,7 @@ FileKind kind_of_archive(const ArchiveFile& archive) {
     return {is_converted ? Format::kConverted : Format::kOpen};
   }
   if (names.has("bytecode.pkl")) {
-    return other("a file for the lite interpreter with bytecode alone (.ptl)", kSaveWhole);
+    return other("a file for the lite interpreter with bytecode alone (.ptl)", save_whole());
   }
   const nnapi_shim::ZipRecord* pickle = names.find("data.pkl");
   const bool has_constants = names.has("constants.pkl");
@@ -249,7 +253,7 @@ struct Signature {
   size_t offset;
   std::string_view bytes;
   const char* found;
-  const char* advice = kTraceIt;
+  const char* advice = "";  // empty: save_original()
 };
 
 constexpr const char* kUnpackTar = "unpack it with tar -xf, and give the model in it";
@@ -284,21 +288,21 @@ FileKind kind_of_bytes(const ArchiveFile& archive) {
   const std::string_view bytes(first);
   for (const Signature& signature : kSignatures) {
     if (bytes.size() > signature.offset && begins_with(bytes.substr(signature.offset), signature.bytes)) {
-      return other(signature.found, signature.advice);
+      const std::string advice = signature.advice;
+      return other(signature.found, advice.empty() ? save_original() : advice);
     }
   }
   if (bytes.size() > 8 && bytes.substr(4, 4) == "PTMF") {
-    return other("a file for the lite interpreter in FlatBuffers' form (.ptl)", kSaveWhole);
+    return other("a file for the lite interpreter in FlatBuffers' form (.ptl)", save_whole());
   }
   if (begins_with(bytes, kLegacyMagic)) return kind_of_legacy(archive);
   if (is_safetensors(bytes, archive.file().bytes)) {
     return other("a safetensors file (weights of a model without its code)",
-                 "in Python, build the model, load these weights, then save it with torch.jit.trace(model.eval(), "
-                 "example).save(path)");
+                 "in Python, build the model, load these weights, then save it with " + how_to_save());
   }
-  if (is_onnx(bytes)) return other("an ONNX model", kTraceIt);
+  if (is_onnx(bytes)) return other("an ONNX model", save_original());
   if (bytes.size() > 2 && bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5) {
-    return other("a pickle, which only Python reads", kTraceIt);
+    return other("a pickle, which only Python reads", save_original());
   }
   return {};
 }
@@ -342,9 +346,7 @@ FileKind::Format check_file_kind(const std::string& path, bool may_be_converted)
         "holds with `nnapi-convert inspect`");
   }
   if (!is_zip(archive)) {
-    refuse_file(
-        path,
-        "not a zip archive; save the model with torch.jit.trace(...).save(path) or torch.jit.script(...).save(path)");
+    refuse_file(path, "not a zip archive; save the model with " + how_to_save());
   }
   return kind.format;
 }

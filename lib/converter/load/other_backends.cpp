@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "lib/base/error.h"
+#include "lib/converter/load/save_advice.h"
 
 namespace nnapi_convert {
 namespace {
@@ -24,9 +25,9 @@ constexpr Backend kBackends[] = {
     {"torch.classes._nnapi.", "parts that torch.backends._nnapi converted for NNAPI"},
 };
 
-constexpr const char* kAdvice =
-    "convert the file that torch.jit.trace(model.eval(), example).save(path) writes for "
-    "the model as it was before";
+std::string advice() {
+  return "convert the file that the model, as it was before, gives by " + how_to_save();
+}
 
 const Backend* find_backend(const std::string& name) {
   for (const Backend& backend : kBackends) {
@@ -44,7 +45,7 @@ std::string missing_class(const std::string& message) {
   const size_t begin = found + before.size();
   const std::string name = message.substr(begin, message.find('\'', begin) - begin);
   if (const Backend* backend = find_backend(name)) {
-    return fmt::format("it holds {} ({}); {}", backend->found, name, kAdvice);
+    return fmt::format("it holds {} ({}); {}", backend->found, name, advice());
   }
   if (name.find("torch.classes.") == std::string::npos) return "";
   return fmt::format("the class {} is not registered; give the library that has it with --torch-library", name);
@@ -61,7 +62,7 @@ void check_has_own_weights(ModelArchive& archive) {
     throw ConvertError(ExitCode::kBadFile,
                        fmt::format("can't read {}: torch.jit.optimize_for_inference packed its weights for oneDNN, and "
                                    "torch.jit.save left them out, so that PyTorch can't read the file either; {}",
-                                   archive.path(), kAdvice));
+                                   archive.path(), advice()));
   }
 }
 
@@ -73,7 +74,7 @@ void check_no_other_backend(const torch::jit::Module& module, const std::string&
       if (backend == nullptr) continue;
       throw ConvertError(ExitCode::kNotConvertible,
                          fmt::format("{} holds {} ({}, {}); {}", path, backend->found,
-                                     each.name.empty() ? "the module itself" : each.name, type, kAdvice));
+                                     each.name.empty() ? "the module itself" : each.name, type, advice()));
     }
   }
 }
