@@ -39,7 +39,7 @@ std::string nearest_name(const std::string& word, const std::vector<std::string>
     constexpr size_t kTelling = 4;  // letters: only few names begin with the same four
     const bool begins = word.size() >= kTelling && name.compare(0, word.size(), word) == 0;
     const size_t changes = begins ? 1 : changes_between(word, name);
-    if (changes >= fewest || changes > most_changes(name)) continue;
+    if (changes >= fewest || changes > std::min(most_changes(name), std::max<size_t>(1, most_changes(word)))) continue;
     nearest = name;
     fewest = changes;
   }

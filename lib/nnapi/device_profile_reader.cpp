@@ -51,6 +51,28 @@ std::optional<DriverRule> driver_rule_of(const JsonValue& source, const DeviceRu
   return is_about ? std::optional<DriverRule>(std::move(rule)) : std::nullopt;
 }
 
+// The doctor writes a file for all devices, which holds a profile of each, and a profile for each device beside it.
+void refuse_doctors_file(const std::string& text, const std::string& path) {
+  nlohmann::json json;
+  try {
+    json = parsed_json(text, path);
+  } catch (const JsonError&) {
+    return;  // parse() tells what is wrong
+  }
+  if (!json.is_object() || !json.contains("devices") || !json["devices"].is_array()) return;
+  std::string devices;
+  for (const nlohmann::json& device : json["devices"]) {
+    const auto name = device.is_object() ? device.value("name", nlohmann::json()) : nlohmann::json();
+    if (name.is_string()) devices += (devices.empty() ? "" : ", ") + name.get<std::string>();
+  }
+  throw ConvertError(
+      ExitCode::kBadFile,
+      fmt::format("device profile {}: what the doctor found on all devices ({}); needed: the profile of "
+                  "one, NAME.profile.json beside it or in nnapi-probe's --folder, or OUT.profile.json of "
+                  "nnapi-convert phone",
+                  path, devices));
+}
+
 }  // namespace
 
 DeviceProfile DeviceProfile::parse(const std::string& text, const std::string& what) {
@@ -74,6 +96,7 @@ DeviceProfile DeviceProfile::read(const std::string& path) {
   if (!text) {
     throw ConvertError(ExitCode::kBadFile, fmt::format("device profile {}: can't read it: {}", path, problem));
   }
+  refuse_doctors_file(*text, path);
   return parse(*text, "device profile " + path);
 }
 

@@ -24,6 +24,7 @@ TEST_CASE("nearest_name: the beginning of a name") {
 TEST_CASE("nearest_name: nothing is near") {
   const std::vector<std::string> names = {"--nhwc", "--quant", "-v", "-o"};
   for (const char* word : {"--unknown", "-x", "--", "", "3", "--device"}) CHECK(nearest_name(word, names).empty());
+  CHECK(nearest_name("foo", {"floor", "fmod", "pow"}).empty());  // two changes of three letters
   CHECK(nearest_name("ops", {}).empty());
   CHECK(nearest_name("models", {"ops", "shim", "check"}).empty());
 }

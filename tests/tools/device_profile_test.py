@@ -193,6 +193,13 @@ class OnTheDevice(CliTest, StockTorchTest):
         self.assertNotEqual(0, done.returncode)
         self.assertIn("picky", done.stderr)
 
+    def test_the_doctors_file_of_all_devices(self):
+        """It holds a profile of each, and is none itself."""
+        doctor = self.folder / "doctor.json"
+        doctor.write_text(json.dumps({"version": 1, "devices": [{"name": "gpu", "device_profile": {}}, {"name": "dsp"}]}))
+        self.fail_with(3, self.fixture("bundled.pt"), "--nhwc", "--device-profile", doctor, "-o", self.folder / "out.pt",
+                       needed=["what the doctor found on all devices (gpu, dsp)", "NAME.profile.json"])
+
     def test_known_faults_of_a_driver(self):
         """The first depthwise convolution stays on the CPU where the driver is known to fail with it."""
         class Net(nn.Module):

@@ -44,6 +44,10 @@ class Help(CliTest):
         for result in self.results.values():
             self.assertEqual((0, ""), (result.code, result.stderr))
 
+    def test_help_is_a_word_too(self):
+        for command, result in self.results.items():
+            self.assertEqual(result.stdout, run("help", *command).stdout)
+
     def test_opens_with_a_sentence(self):
         for result in self.results.values():
             self.assertRegex(result.stdout.split("\n\n")[0].replace("\n", " "), r"^[A-Z].+\.$")

@@ -5,6 +5,7 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -62,6 +63,10 @@ int run(int argc, char** argv) {
       {"batch", run_batch_command}, {"check", run_check}, {"inspect", run_inspect}, {"ops", run_ops},
       {"phone", run_phone},         {"shim", run_shim},   {"verify", run_verify}};
   Arguments arguments(argv + 1, argv + argc);
+  if (!arguments.empty() && arguments[0] == "help") {
+    std::rotate(arguments.begin(), arguments.begin() + 1, arguments.end());
+    arguments.back() = "--help";
+  }
   const auto subcommand = arguments.empty() ? subcommands.end() : subcommands.find(arguments[0]);
   if (subcommand == subcommands.end()) {
     if (!arguments.empty()) check_spelling(arguments[0], subcommands);

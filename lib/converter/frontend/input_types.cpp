@@ -46,7 +46,18 @@ std::string tensors_of(const NormalisedModel& model) {
   return text;
 }
 
+// The number of the input of this name.
+size_t number_of_input(const NormalisedModel& model, const std::string& name) {
+  const auto found = std::find(model.input_names.begin(), model.input_names.end(), name);
+  if (found != model.input_names.end()) return static_cast<size_t>(found - model.input_names.begin());
+  throw ConvertError(ExitCode::kUsage,
+                     fmt::format("--input {}: forward has no such tensor; it {}", name, tensors_of(model)));
+}
+
 std::vector<const InputSpec*> specs_by_input(const NormalisedModel& model, const std::vector<InputSpec>& specs) {
+  for (const InputSpec& spec : specs) {  // a wrong name explains a wrong number
+    if (!spec.name.empty()) (void)number_of_input(model, spec.name);
+  }
   if (specs.size() > model.inputs.size()) {
     throw ConvertError(ExitCode::kUsage,
                        fmt::format("{} --input found, and forward {}", specs.size(), tensors_of(model)));
@@ -55,14 +66,7 @@ std::vector<const InputSpec*> specs_by_input(const NormalisedModel& model, const
   size_t next = 0;
   for (const InputSpec& spec : specs) {
     size_t index = next++;
-    if (!spec.name.empty()) {
-      const auto found = std::find(model.input_names.begin(), model.input_names.end(), spec.name);
-      if (found == model.input_names.end()) {
-        throw ConvertError(ExitCode::kUsage,
-                           fmt::format("--input {}: forward has no such tensor; it {}", spec.name, tensors_of(model)));
-      }
-      index = static_cast<size_t>(found - model.input_names.begin());
-    }
+    if (!spec.name.empty()) index = number_of_input(model, spec.name);
     if (result[index] != nullptr) {
       throw ConvertError(ExitCode::kUsage, fmt::format("two --input for input {}", model.input_names[index]));
     }

@@ -8,6 +8,7 @@
 #include <torch/csrc/jit/passes/inliner.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -114,6 +115,30 @@ std::string reason_of_original(const LoadedModel& loaded, const torch::jit::Modu
   return "";
 }
 
+// Where the original runs with the channels of an input moved from the last axis to the second, returns what --input
+// has to say; else an empty text.
+std::string channels_second(const LoadedModel& loaded, const NormalisedModel& model, std::vector<TensorType> types,
+                            size_t number) {
+  static const std::map<size_t, const char*> kOrders = {{3, "N,C,L"}, {4, "N,C,H,W"}, {5, "N,C,D,H,W"}};
+  Dims& dims = types[number].dims;
+  const auto order = kOrders.find(dims.size());
+  if (order == kOrders.end()) return "";
+  std::rotate(dims.begin() + 1, dims.end() - 1, dims.end());
+  const auto inputs = made_up_inputs(model, types, {true, 1});
+  if (!inputs || !reason_of_original(loaded, model.frozen, *inputs).empty()) return "";
+  return fmt::format("--input takes sizes in the order {}, with --nhwc, too: --input {}={}", order->second,
+                     model.input_names[number], fmt::join(fixed_values(dims), ","));
+}
+
+// What to do about the sizes of --input.
+std::string advice(const LoadedModel& loaded, const NormalisedModel& model, const std::vector<TensorType>& types) {
+  for (size_t i = 0; i < types.size(); ++i) {
+    const std::string order = channels_second(loaded, model, types, i);
+    if (!order.empty()) return order;
+  }
+  return "is --input right?";
+}
+
 }  // namespace
 
 void check_original_runs(const LoadedModel& loaded, const NormalisedModel& model, const std::vector<TensorType>& types,
@@ -130,8 +155,8 @@ void check_original_runs(const LoadedModel& loaded, const NormalisedModel& model
   for (size_t i = 0; i < types.size(); ++i) {
     shapes += fmt::format("{}{} {}", i == 0 ? "" : ", ", model.input_names[i], to_text(types[i]));
   }
-  throw OriginalFails(fmt::format("the model itself can't run with {}: {}; PyTorch says: {}; is --input right?", shapes,
-                                  inferred.failures[0].message(), reason));
+  throw OriginalFails(fmt::format("the model itself can't run with {}: {}; PyTorch says: {}; {}", shapes,
+                                  inferred.failures[0].message(), reason, advice(loaded, model, types)));
 }
 
 }  // namespace nnapi_convert

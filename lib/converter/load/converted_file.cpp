@@ -108,7 +108,9 @@ Archive read_archive(const std::string& path) {
 }
 
 [[noreturn]] void fail_not_ours(const std::string& path) {
-  throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: nnapi-convert didn't write it", path));
+  throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {0}: nnapi-convert didn't write it; of an "
+                                                     "original, nnapi-convert check {0} says whether it converts",
+                                                     path));
 }
 
 torch::jit::Module module_of(const torch::jit::Module& module, const Metadata& metadata, const std::string& path) {

@@ -66,6 +66,25 @@ std::string normalisation_text(const PictureChoice& choice) {
   return choice.is_bgr ? text + " --bgr" : text;
 }
 
+std::string other_pixels_warning(const PictureChoice& choice) {
+  constexpr double kWidest = 256, kNarrowest = 0.1;  // pixels from 0 to 255 as they are; a tenth of 0 to 1
+  if (choice.mean.empty() && choice.std.empty()) return "";
+  const auto extreme = [](const std::vector<double>& values, double otherwise, bool is_largest) {
+    if (values.empty()) return otherwise;
+    return is_largest ? *std::max_element(values.begin(), values.end())
+                      : *std::min_element(values.begin(), values.end());
+  };
+  const double width = choice.pixel_max / extreme(choice.std, 1, false);
+  const double least_width = choice.pixel_max / extreme(choice.std, 1, true);
+  const bool is_below_mean = extreme(choice.mean, 0, true) > choice.pixel_max;
+  if (!is_below_mean && width <= kWidest && least_width >= kNarrowest) return "";
+  const std::string advice = choice.pixel_max == 1 ? "give --pixel-max 255 if they are of pixels from 0 to 255"
+                                                   : "leave --pixel-max out if they are of pixels from 0 to 1";
+  return fmt::format("{}: pixels are 0 to {:g} here, so that the model gets {}; {}", normalisation_text(choice),
+                     choice.pixel_max,
+                     is_below_mean ? "numbers below 0 alone" : fmt::format("numbers {:.4g} apart", width), advice);
+}
+
 at::Tensor renormalised(const at::Tensor& picture, const PictureChoice& given, const PictureChoice& wanted) {
   at::Tensor pixels = (picture.to(at::kDouble) * by_channel(given.std, 1) + by_channel(given.mean, 0)) *
                       (wanted.pixel_max / given.pixel_max);

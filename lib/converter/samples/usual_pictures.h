@@ -20,6 +20,10 @@ std::vector<PictureChoice> other_usual_pictures(const PictureChoice& given, int6
 // "--mean 0.485,0.456,0.406 --std 0.229,0.224,0.225": what gives the normalisation, without --resize and --crop.
 std::string normalisation_text(const PictureChoice& choice);
 
+// A warning of a mean or standard deviation that was made for other pixels than 0 to `pixel_max`: no pixel lies above
+// the mean, or the model gets numbers much farther apart, or much nearer, than networks take. Else an empty text.
+std::string other_pixels_warning(const PictureChoice& choice);
+
 // What `picture`, [1, channels, H, W], would be if it had been normalised as `wanted` in place of `given`.
 at::Tensor renormalised(const at::Tensor& picture, const PictureChoice& given, const PictureChoice& wanted);
 

@@ -60,6 +60,8 @@ CheckResult check_member(const PackageRequest& member, const LoadedModel& model,
     if (!is_quantised) result = std::move(as_float);
   }
   result.name = member.name;
+  result.error = in_package_words(result.error);
+  use_package_words(result.diagnostics);
   return result;
 }
 

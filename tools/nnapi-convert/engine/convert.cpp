@@ -28,6 +28,7 @@
 #include "lib/converter/report/report_page.h"
 #include "lib/converter/report/success_text.h"
 #include "lib/converter/report/target_loss.h"
+#include "lib/converter/samples/usual_pictures.h"
 #include "lib/converter/verify/verdict.h"
 #include "lib/converter/verify/verify.h"
 #include "lib/quantise/quantise_plan.h"
@@ -305,10 +306,23 @@ Conversion convert_one_or_package(LoadedModel loaded, LoadedModel bound, const C
   return convert_package(std::exchange(loaded, {}), arguments, class_names, findings.diagnostics);
 }
 
+// Warns of --mean and --std that fit other pixels.
+void check_normalisation(const ConvertArguments& arguments, Diagnostics& diagnostics) {
+  PictureChoice pictures = arguments.calibration.pictures;
+  if (const std::optional<PixelInput>& pixels = arguments.options.pixels) {
+    pictures.pixel_max = pixels->pixel_max;
+    pictures.mean = pixels->mean;
+    pictures.std = pixels->std;
+  }
+  const std::string warning = other_pixels_warning(pictures);
+  if (!warning.empty()) diagnostics.warn(warning);
+}
+
 // Converts and writes the output; with --verify, checks the result before the file takes its place.
 int convert_and_write(const ConvertArguments& arguments, Findings& findings, Progress& progress) {
   Diagnostics& diagnostics = findings.diagnostics;
   for (const std::string& path : arguments.torch_libraries) load_torch_library(path);
+  check_normalisation(arguments, diagnostics);
   progress.show("load");
   spdlog::info("load {}", arguments.model);
   LoadedModel loaded = load_model(arguments.model, diagnostics);

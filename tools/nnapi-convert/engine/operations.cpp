@@ -124,10 +124,20 @@ std::string without_ways(const c10::FunctionSchema& schema) {
   return "none: it stays on the CPU, unless its arguments are constants";
 }
 
-std::vector<std::string> known_names() {
-  std::vector<std::string> names;
-  for (const auto& known : torch::jit::getAllOperators()) names.push_back(known->schema().name());
-  return names;
+// Returns the operator that a misspelt name probably stands for; an empty text if none is near. The namespace is no
+// part of the comparison: all names of one begin alike.
+std::string nearest_operator(const std::string& name) {
+  const size_t base = name.find("::") + 2;
+  const std::string space = name.substr(0, base);
+  std::vector<std::string> all, own;
+  for (const auto& known : torch::jit::getAllOperators()) {
+    const std::string& full = known->schema().name();
+    all.push_back(full);
+    if (full.compare(0, base, space) == 0) own.push_back(full.substr(base));
+  }
+  if (own.empty()) return nearest_name(name, all);
+  const std::string nearest = nearest_name(name.substr(base), own);
+  return nearest.empty() ? "" : space + nearest;
 }
 
 std::string ways_text(const std::string& name) {
@@ -142,7 +152,7 @@ std::string ways_text(const std::string& name) {
     if (!is_listed && !writes_out) lines.emplace_back(full, without_ways(schema));
   }
   if (lines.empty()) {
-    const std::string nearest = nearest_name(name, known_names());
+    const std::string nearest = nearest_operator(name);
     throw ConvertError(ExitCode::kUsage, fmt::format("{}: no operator of this name{}", name,
                                                      nearest.empty() ? "; needed: one such as aten::conv2d"
                                                                      : "; did you mean " + nearest + "?"));

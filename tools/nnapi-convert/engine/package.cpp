@@ -132,6 +132,25 @@ std::string quantisation_refusal(const PackageRequest& request, const Conversion
          "convolutions and linear layers";
 }
 
+std::string in_package_words(std::string advice) {
+  static const std::vector<std::pair<std::string, std::string>> words = {
+      {"--feature-level ", "level="}, {"--quant ", "quant="}, {"--relax-fp16", "relax-fp16"}};
+  for (const auto& [option, word] : words) {
+    for (size_t at = advice.find(option); at != std::string::npos; at = advice.find(option, at + word.size())) {
+      advice.replace(at, option.size(), word);
+    }
+  }
+  return advice;
+}
+
+void use_package_words(Diagnostics& diagnostics) {
+  for (Refusal& refusal : diagnostics.refusals) refusal.hint = in_package_words(refusal.hint);
+  for (Warning& warning : diagnostics.warnings) {
+    warning.kind = in_package_words(warning.kind);
+    warning.detail = in_package_words(warning.detail);
+  }
+}
+
 Conversion convert_package(LoadedModel loaded, const ConvertArguments& arguments,
                            const std::vector<std::string>& class_names, Diagnostics& diagnostics) {
   std::vector<PackageMember> members;
@@ -150,11 +169,13 @@ Conversion convert_package(LoadedModel loaded, const ConvertArguments& arguments
       member.conversion = convert(frontend, options, calibration, class_names, own);
       const std::string refusal = quantisation_refusal(request, member.conversion);
       if (!refusal.empty()) throw ConvertError(ExitCode::kNotConvertible, refusal);
+      use_package_words(own);
       add_new(own.warnings, diagnostics.warnings);
     } catch (const ConvertError& error) {
+      use_package_words(own);
       diagnostics.refusals = own.refusals;
-      throw ConvertError(error.exit_code(),
-                         fmt::format("--package: model {} ({}): {}", i + 1, request.name, error.what()));
+      throw ConvertError(error.exit_code(), fmt::format("--package: model {} ({}): {}", i + 1, request.name,
+                                                        in_package_words(error.what())));
     }
   }
   const std::vector<size_t> equal = equal_buffers(members);

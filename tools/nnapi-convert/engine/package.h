@@ -16,6 +16,11 @@ ConvertOptions options_of(const PackageRequest& request, const LoadedModel& mode
 // Says why a conversion isn't quantised as the request asks for; empty if it is.
 std::string quantisation_refusal(const PackageRequest& request, const Conversion& conversion);
 
+// Returns an advice in the words of --package, which for one of its models take the place of options.
+std::string in_package_words(std::string advice);
+// The same in all refusals and warnings.
+void use_package_words(Diagnostics& diagnostics);
+
 // Converts `loaded` for each model of arguments.package, and makes them one module. Throws ConvertError, naming the
 // model.
 Conversion convert_package(LoadedModel loaded, const ConvertArguments& arguments,
