@@ -63,7 +63,13 @@ fs::path resolved(fs::path destination) {
 
 StagingFolder::StagingFolder(const fs::path& destination, const fs::path& shown) {
   std::string pattern = (destination.parent_path() / ".nnapi-convert-XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr) fail_to_write(shown, std::strerror(errno));
+  if (::mkdtemp(pattern.data()) == nullptr) {
+    if (errno != ENOENT) fail_to_write(shown, std::strerror(errno));
+    std::error_code ignored;
+    const bool is_shown_missing = shown.has_parent_path() && !fs::exists(shown.parent_path(), ignored);
+    const fs::path missing = is_shown_missing ? shown.parent_path() : destination.parent_path();
+    fail_to_write(shown, fmt::format("there is no folder {}; make it first", missing.string()));
+  }
   path_ = pattern;
 }
 

@@ -8,10 +8,15 @@
 
 namespace nnapi_convert {
 
+// What a path may stand for besides a file: a folder that is read, a pipe or device that is written, a library that the
+// system's loader looks for.
+enum class AlsoFits { kNothing, kFolder, kPipe, kLibraryName };
+
 // One file, and its name on the command line: "MODEL", "--report".
 struct NamedFile {
   std::string name;
   std::filesystem::path path;
+  AlsoFits also = AlsoFits::kNothing;
 };
 
 struct FilesInUse {

@@ -19,9 +19,9 @@ namespace fs = std::filesystem;
 void check_can_read(const NamedFile& file) {
   const bool is_looked_for = file.also == AlsoFits::kLibraryName && !file.path.has_parent_path();
   if (is_looked_for || ::access(file.path.c_str(), R_OK) == 0) return;
-  const char* missing = !file.path.has_filename() ? "no such folder"
+  const char* missing = !file.path.has_filename()        ? "no such folder"
                         : file.also == AlsoFits::kFolder ? "no such file or folder"
-                                                  : "no such file";
+                                                         : "no such file";
   throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}", file.path.string(),
                                                      errno == ENOENT ? missing : std::strerror(errno)));
 }

@@ -30,6 +30,14 @@ constexpr const char* kRefineRanges = "refine-ranges";  // of single tensors
 constexpr const char* kPoolLayers = "pool-layers";      // in place of average pools
 }  // namespace techniques
 
+// Sources of samples that are no files.
+constexpr const char* kBundledSource = "bundled";
+constexpr const char* kRandomSource = "random:";  // with the number of samples behind it
+
+inline bool is_file_of_samples(const std::string& source) {
+  return !source.empty() && source != kBundledSource && source.rfind(kRandomSource, 0) != 0;
+}
+
 struct CalibrationOptions {
   std::string source;         // of samples: files, a folder, "random:N" or "bundled"; empty: nothing is quantised
   bool is_of_verify = false;  // verify's --inputs give the source, and the converted file the options for pictures

@@ -187,8 +187,9 @@ TEST_CASE("write_file: a missing folder, a file as folder, no file name") {
   const test::TemporaryFolder folder;
   put(folder / "file", "x");
   const fs::path missing = folder / "missing/out.pt";
-  CHECK(bad_file_message([&] { write_file(missing, "x"); }) ==
-        "can't write " + missing.string() + ": No such file or directory");
+  CHECK(bad_file_message([&] { write_file(missing, "x"); }) == "can't write " + missing.string() +
+                                                                   ": there is no folder " +
+                                                                   missing.parent_path().string() + "; make it first");
   CHECK_THAT(bad_file_message([&] { write_file(folder / "file/out.pt", "x"); }), Catch::EndsWith(": Not a directory"));
   CHECK_THAT(bad_file_message([&] { write_file("", "x"); }), Catch::EndsWith("not a file name"));
   CHECK_THAT(bad_file_message([&] { write_file(folder / "new/", "x"); }), Catch::EndsWith("not a file name"));

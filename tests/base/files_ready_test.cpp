@@ -41,9 +41,14 @@ TEST_CASE("check_files_ready: what can be read and written passes, and nothing i
   put(folder / "model.pt");
   put(folder / "old.pt");
   REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
-  const std::vector<NamedFile> read = {{"MODEL", folder / "model.pt"}, {"--labels", ""}, {"--calibrate", folder.path()}, {"--torch-library", "libnone.so", AlsoFits::kLibraryName}};
-  const std::vector<NamedFile> written = {
-      {"-o", folder / "new.pt"}, {"--litert", folder / "old.pt"}, {"--report", "-"}, {"--report", folder / "pipe", AlsoFits::kPipe}};
+  const std::vector<NamedFile> read = {{"MODEL", folder / "model.pt"},
+                                       {"--labels", ""},
+                                       {"--calibrate", folder.path()},
+                                       {"--torch-library", "libnone.so", AlsoFits::kLibraryName}};
+  const std::vector<NamedFile> written = {{"-o", folder / "new.pt"},
+                                          {"--litert", folder / "old.pt"},
+                                          {"--report", "-"},
+                                          {"--report", folder / "pipe", AlsoFits::kPipe}};
   CHECK(complaint({read, written}).empty());
   CHECK(entries_in(folder.path()) == 3);
 }

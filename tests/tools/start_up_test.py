@@ -23,6 +23,13 @@ WRONG = [[], ["model.pt"], ["model.pt", "-o", "out.pt", "--unknown"], ["model.pt
          ["inspect"], ["ops", "x"], ["shim"], ["verify", "a.pt", "b.pt", "--input", "x"]]
 
 
+MISSING = [["none.pt", "-o", "out.pt"], ["model.pt", "-o", "none/out.pt"], ["model.pt", "-o", ""],
+           ["model.pt", "--litert", "none/out.tflite"], ["model.pt", "-o", "out.pt", "--report", "none/r.json"],
+           ["model.pt", "-o", "out.pt", "--calibrate", "none/"], ["model.pt", "-o", "out.pt", "--labels", "none.txt"],
+           ["check", "none.pt"], ["verify", "none.pt", "model.pt"], ["verify", "model.pt", "none.pt"],
+           ["verify", "model.pt", "model.pt", "--inputs", "none.npy"], ["inspect", "none.pt"],
+           ["shim", "--emit", "out", "--from", "none.pt"], ["shim", "--emit", "out", "--for", "model.pt", "none.pt"]]
+
 PROGRAM_FOLDER = pathlib.Path(PROGRAM).parent.parent
 STAND_INS = PROGRAM_FOLDER / "lib" / "stand_ins"
 HEAVY = re.compile(r"lib(opencv_|Qt|gst|avcodec|avformat|leveldb|zmq)")
@@ -44,7 +51,8 @@ class LibrariesTest(CliTest):
 
 class StartUp(LibrariesTest):
     def test_without_libtorch(self):
-        for code, commands in {0: HELP, 2: WRONG}.items():
+        (self.folder / "model.pt").write_bytes(b"no model")
+        for code, commands in {0: HELP, 2: WRONG, 3: MISSING}.items():
             for command in commands:
                 with self.subTest(command=command):
                     text = self.libraries(*command, code=code)

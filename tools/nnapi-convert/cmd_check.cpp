@@ -2,7 +2,6 @@
 // nnapi-convert check: whether and how well a model would convert; nothing is written.
 #include <CLI/CLI.hpp>
 
-#include "lib/base/files_apart.h"
 #include "tools/nnapi-convert/command_line.h"
 #include "tools/nnapi-convert/convert_options.h"
 #include "tools/nnapi-convert/engine.h"
@@ -48,7 +47,7 @@ int run_check(const Arguments& command_line) {
   add_log_options(app);
   if (const auto code = parse_command_line(app, command_line, kCheckExitCodes)) return *code;
   read_parsed(app, arguments);
-  check_files_apart(files_of(arguments));
+  check_files(files_of(arguments));
   return engine(arguments.torch_libraries).check(request);
 }
 

@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "lib/base/error.h"
-#include "lib/base/files_apart.h"
+#include "lib/base/file.h"
 #include "tools/nnapi-convert/command_line.h"
 #include "tools/nnapi-convert/commands.h"
 #include "tools/nnapi-convert/convert_options.h"
@@ -52,7 +52,8 @@ int run_convert(const Arguments& command_line) {
     throw ConvertError(ExitCode::kUsage, "--output or --litert is required; see nnapi-convert --help");
   }
   read_parsed(app, arguments);
-  check_files_apart(files_of(arguments));
+  check_files(files_of(arguments));
+  if (arguments.has_output && arguments.output.empty()) fail_to_write("", "not a file name");
   return engine(arguments.torch_libraries).convert(arguments);
 }
 

@@ -63,11 +63,11 @@ int run_inspect(const Arguments& command_line) {
       ->type_name("NAME");
   add_log_options(app);
   if (const auto code = parse_command_line(app, command_line, kInspectExitCodes)) return *code;
+  if (!doctor.empty() && format != "html") throw ConvertError(ExitCode::kUsage, "--doctor needs --format html");
   FilesInUse files = {{{"OUT", path}}, {}};
   if (!doctor.empty()) files.read.push_back({"--doctor", doctor});
-  check_files_apart(files);
+  check_files(files);
   if (!doctor.empty()) {
-    if (format != "html") throw ConvertError(ExitCode::kUsage, "--doctor needs --format html");
     std::string problem;
     const auto found = text_of_file(doctor, problem);
     if (!found) throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}", doctor, problem));

@@ -9,6 +9,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/files_apart.h"
+#include "lib/base/files_ready.h"
 #include "lib/base/input_file.h"
 #include "lib/base/output_file.h"
 #include "tools/nnapi-convert/child_program.h"
@@ -282,7 +283,9 @@ int run_phone(const Arguments& command_line) {
   }
   std::vector<std::string> serials = arguments.serials;
   if (serials.empty()) serials.emplace_back();
-  check_files_apart(files_of(arguments, serials));
+  const FilesInUse files = files_of(arguments, serials);
+  check_files_apart(files);
+  if (!arguments.is_dry) check_files_ready(files);
   std::vector<PhoneResult> results;
   for (const std::string& serial : serials) {
     results.push_back(PhoneLoop(arguments, serial, output_for(arguments, serial)).run());

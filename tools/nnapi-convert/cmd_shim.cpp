@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
+#include <iostream>
 #include <set>
 
 #include "lib/base/counted.h"
@@ -45,10 +46,14 @@ size_t select_operators(const std::vector<std::string>& archives, std::vector<Fo
   return names.size();
 }
 
-FilesInUse files_of(const std::string& folder, const std::vector<FolderFile>& written, const std::string& archive,
-                    const std::vector<std::string>& archives) {
-  FilesInUse files = {{{"--from", archive}}, {{"--emit", folder}}};
+FilesInUse files_read(const std::string& archive, const std::vector<std::string>& archives) {
+  FilesInUse files = {{{"--from", archive}}, {}};
   for (const std::string& each : archives) files.read.push_back({"--for", each});
+  return files;
+}
+
+FilesInUse with_written(FilesInUse files, const std::string& folder, const std::vector<FolderFile>& written) {
+  files.written.push_back({"--emit", folder});
   for (const FolderFile& file : written) files.written.push_back({"--emit", std::filesystem::path(folder) / file.name});
   return files;
 }
@@ -78,12 +83,17 @@ int run_shim(const Arguments& command_line) {
   add_log_options(app);
   if (const auto code = parse_command_line(app, command_line, kShimExitCodes)) return *code;
   refuse_standard_output("--emit", folder);
+  const FilesInUse read = files_read(archive, archives);
+  check_files(read);
   std::vector<FolderFile> files = app.count("--from") != 0 ? engine().read_shim_source(archive) : shim_files();
   std::string selection;
   if (!archives.empty()) selection = fmt::format(", with {}", counted(select_operators(archives, &files), "operator"));
-  check_files_apart(files_of(folder, files, archive, archives));
+  check_files_apart(with_written(read, folder, files));
   write_folder(folder, files, may_replace);
-  spdlog::info("wrote {} to {}{}", counted(files.size(), "file"), folder, selection);
+  if (spdlog::should_log(spdlog::level::warn)) {
+    std::cout << fmt::format("{}: {}{}; next: {}/README.md\n", folder, counted(files.size(), "file"), selection,
+                             folder);
+  }
   return 0;
 }
 

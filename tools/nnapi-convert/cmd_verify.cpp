@@ -40,9 +40,9 @@ FilesInUse files_of(const VerifyArguments& arguments) {
   FilesInUse files;
   files.read = {{"MODEL", request.original},
                 {"OUT", request.converted},
-                {"--inputs", request.inputs_file},
+                {"--inputs", is_file_of_samples(request.inputs_file) ? request.inputs_file : "", AlsoFits::kFolder},
                 {"--reference", request.reference}};
-  for (const std::string& path : arguments.torch_libraries) files.read.push_back({"--torch-library", path});
+  add_libraries(files, arguments.torch_libraries);
   return files;
 }
 
@@ -94,13 +94,13 @@ int run_verify(const Arguments& command_line) {
       ->capture_default_str();
   add_log_options(app);
   if (const auto code = parse_command_line(app, command_line, kVerifyExitCodes)) return *code;
-  check_files_apart(files_of(arguments));
   for (const std::string& text : inputs) {
     request.inputs.push_back(parse_input_spec(text));
     // The converted file has the values that arguments are bound to, so --input can't give them here.
     const InputSpec& spec = request.inputs.back();  // a name may be that of a number, whose value is no sizes
     if (spec.name.empty() && !spec.problem.empty()) throw ConvertError(ExitCode::kUsage, spec.problem);
   }
+  check_files(files_of(arguments));
   return engine(arguments.torch_libraries).verify(arguments);
 }
 

@@ -9,6 +9,7 @@
 #include <iostream>
 
 #include "lib/base/error.h"
+#include "lib/base/files_ready.h"
 #include "lib/base/nearest_name.h"
 #include "lib/base/standard_output.h"
 
@@ -86,6 +87,17 @@ void add_library_option(CLI::App& app, std::vector<std::string>& paths) {
       ->type_name("FILE")
       ->allow_extra_args(false)
       ->group("Operators");
+}
+
+void add_libraries(FilesInUse& files, const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) {
+    files.read.push_back({"--torch-library", path, AlsoFits::kLibraryName});
+  }
+}
+
+void check_files(const FilesInUse& files) {
+  check_files_apart(files);
+  check_files_ready(files);
 }
 
 void refuse_standard_output(const std::string& option, const std::string& path) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/files_apart.h"
 #include "tools/nnapi-convert/commands.h"
 #include "tools/nnapi-convert/help_text.h"
 
@@ -19,6 +20,11 @@ std::string version_text();
 void add_log_options(CLI::App& app);
 // Adds --torch-library. Its paths go to load_torch_library() before a model is read.
 void add_library_option(CLI::App& app, std::vector<std::string>& paths);
+// Adds the libraries of --torch-library.
+void add_libraries(FilesInUse& files, const std::vector<std::string>& paths);
+// Throws ConvertError if files of a command line stand in each other's way (check_files_apart), or can't be read or
+// written (check_files_ready). Call it before LibTorch is loaded.
+void check_files(const FilesInUse& files);
 // Throws ConvertError (kUsage) if an option that names a model or folder to write names standard output.
 void refuse_standard_output(const std::string& option, const std::string& path);
 // Adds --help and, if options are in other groups than CLI11's first, --help-all; then parses the arguments. Throws

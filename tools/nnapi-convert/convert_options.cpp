@@ -374,22 +374,27 @@ void add_convert_options(CLI::App& app, ConvertArguments& arguments) {
 }
 
 FilesInUse files_of(const ConvertArguments& arguments) {
-  FilesInUse files = {{{"MODEL", arguments.model}}, {{"--output", arguments.output}}};
-  if (std::filesystem::is_regular_file(arguments.calibration.source)) {
-    files.read.push_back({"--calibrate", arguments.calibration.source});
+  FilesInUse files = {{{"MODEL", arguments.model}}, {}};
+  if (arguments.has_output) files.written.push_back({"--output", arguments.output});
+  if (is_file_of_samples(arguments.calibration.source)) {
+    files.read.push_back({"--calibrate", arguments.calibration.source, AlsoFits::kFolder});
   }
   const CalibrationOptions& calibration = arguments.calibration;
-  (calibration.reads_table() ? files.read : files.written).push_back({"--calibration", calibration.table});
+  if (calibration.reads_table()) {
+    files.read.push_back({"--calibration", calibration.table});
+  } else {
+    files.written.push_back({"--calibration", calibration.table, AlsoFits::kPipe});
+  }
   if (!is_shipped_profile(arguments.device_profile)) {
     files.read.push_back({"--device-profile", arguments.device_profile});
   }
   files.read.push_back({"--labels", arguments.labels});
   files.read.push_back({"--sample-labels", calibration.sample_labels});
   files.read.push_back({"--sample-boxes", calibration.sample_boxes});
-  for (const std::string& path : arguments.torch_libraries) files.read.push_back({"--torch-library", path});
+  add_libraries(files, arguments.torch_libraries);
   files.written.push_back({"--litert", arguments.litert});
   files.written.push_back({"--emit-cpu", arguments.options.emit_cpu});
-  for (const std::string& path : arguments.reports) files.written.push_back({"--report", path});
+  for (const std::string& path : arguments.reports) files.written.push_back({"--report", path, AlsoFits::kPipe});
   return files;
 }
 

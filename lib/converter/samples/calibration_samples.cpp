@@ -28,8 +28,6 @@ namespace {
 
 using Sample = std::vector<at::Tensor>;
 
-constexpr const char* kRandom = "random:";
-constexpr const char* kBundled = "bundled";
 constexpr int kMostRandom = 100'000;
 
 [[noreturn]] void fail(const std::string& source, const std::string& problem) {
@@ -216,7 +214,7 @@ void read_numpy(const std::string& path, const ModuleInterface& interface, Sampl
 }
 
 int random_count(const std::string& source) {
-  const std::string text = source.substr(std::string(kRandom).size());
+  const std::string text = source.substr(std::string(kRandomSource).size());
   const bool is_number = !text.empty() && text.size() < 7 && text.find_first_not_of("0123456789") == std::string::npos;
   const int count = is_number ? std::stoi(text) : 0;
   if (count >= 1 && count <= kMostRandom) return count;
@@ -253,7 +251,7 @@ void make_random(const std::string& source, const ModuleInterface& interface, co
 }
 
 void take_bundled(const LoadedModel& loaded, SampleList& samples) {
-  if (loaded.bundled_inputs.empty()) fail(kBundled, "the model has no bundled inputs");
+  if (loaded.bundled_inputs.empty()) fail(kBundledSource, "the model has no bundled inputs");
   for (size_t i = 0; i < loaded.bundled_inputs.size(); ++i) {
     std::vector<at::Tensor> tensors;
     for (const c10::IValue& value : loaded.bundled_inputs[i]) {
@@ -309,9 +307,9 @@ CalibrationData read_calibration(const CalibrationOptions& options, const Module
                                  const LoadedModel& loaded, Diagnostics& diagnostics) {
   const std::string& source = options.source;
   SampleList samples(options, interface);
-  const bool is_random = source.rfind(kRandom, 0) == 0;
+  const bool is_random = source.rfind(kRandomSource, 0) == 0;
   CalibrationData result;
-  const bool is_pictures = !is_random && source != kBundled && calibration::names_pictures(source);
+  const bool is_pictures = is_file_of_samples(source) && calibration::names_pictures(source);
   if (!is_pictures && options.pictures.is_given()) {
     throw ConvertError(ExitCode::kUsage, fmt::format("--calibrate {}: --resize, --crop, --mean, --std, --pixel-max and "
                                                      "--bgr are for pictures",
@@ -319,7 +317,7 @@ CalibrationData read_calibration(const CalibrationOptions& options, const Module
   }
   if (is_random) {
     make_random(source, interface, loaded, samples, diagnostics);
-  } else if (source == kBundled) {
+  } else if (source == kBundledSource) {
     take_bundled(loaded, samples);
   } else if (is_pictures) {
     const auto add = [&](const PictureSample& sample) {

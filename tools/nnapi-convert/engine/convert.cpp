@@ -92,7 +92,7 @@ Verification verify_output(const std::string& original, const std::vector<InputS
   request.original = original;
   request.converted = converted;
   request.inputs = inputs;
-  if (calibration.source.rfind("random:", 0) != 0) request.inputs_file = calibration.source;
+  if (calibration.source.rfind(kRandomSource, 0) != 0) request.inputs_file = calibration.source;
   if (!request.inputs_file.empty()) request.hold_back = hold_back;
   return verify(request);
 }
@@ -222,7 +222,7 @@ std::optional<Verification> verify_litert_output(const Outputs& outputs, const C
 WrittenFile written_file(const Outputs& outputs, const ConvertArguments& arguments) {
   WrittenFile file{arguments.model, arguments.output, std::filesystem::file_size(outputs.converted->path()),
                    arguments.verify};
-  if (arguments.calibration.source.find(':') == std::string::npos && arguments.calibration.source != "bundled") {
+  if (is_file_of_samples(arguments.calibration.source)) {
     file.data = arguments.calibration.source;
   }
   return file;
