@@ -84,6 +84,13 @@ class BatchTest(CliTest):
         jsonschema.Draft202012Validator(SCHEMA).validate(summary)
         return summary
 
+    @staticmethod
+    def wait_for_model(process: subprocess.Popen):
+        """Reads the line of a model that is done, and those of warnings before it."""
+        for line in process.stderr:
+            if line.startswith("["):
+                return
+
     def statuses(self, out=None) -> Dict[str, str]:
         return {entry["name"]: entry["status"] for entry in self.summary(out)["models"]}
 

@@ -92,7 +92,7 @@ class Failures(BatchTest):
         for number in (signal.SIGSEGV, signal.SIGABRT, signal.SIGKILL, signal.SIGTERM):
             process = self.start(*self.arguments, "--jobs", "1")
             for _ in GOOD:
-                process.stderr.readline()
+                self.wait_for_model(process)
             worker, = until(lambda: children(process.pid), "the last model's worker")
             until(lambda: (self.out / STATE / "records").exists(), "records")
             os.kill(worker, number)
@@ -150,7 +150,7 @@ class Failures(BatchTest):
     def test_hang_up_that_the_caller_ignores(self):
         """Under nohup it goes on."""
         process = self.start(*self.arguments, "--jobs", "1", preexec_fn=ignoring(signal.SIGHUP))
-        process.stderr.readline()
+        self.wait_for_model(process)
         process.send_signal(signal.SIGHUP)
         process.communicate(timeout=60)
         self.assertEqual(0, process.returncode)
@@ -197,7 +197,7 @@ class Resume(BatchTest):
         for lines in (0, 1, 4, 9):
             process = self.start(*self.arguments, "--jobs", "2")
             for _ in range(lines):
-                process.stderr.readline()
+                self.wait_for_model(process)
             if lines == 0:
                 until(lambda: children(process.pid), "a worker")
             workers = children(process.pid)
@@ -217,7 +217,7 @@ class Resume(BatchTest):
                 self.hanging("slow.pt")
                 self.hanging("slow2.pt")
             process = self.start(*self.arguments, "--jobs", "1", zoo=path, preexec_fn=default_signals)
-            process.stderr.readline()
+            self.wait_for_model(process)
             until(lambda: children(process.pid), "the next model's worker")
             process.send_signal(number)
             stdout, _ = process.communicate(timeout=60)

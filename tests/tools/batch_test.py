@@ -93,10 +93,21 @@ class Zoo(BatchTest):
         self.add("bundled.pt")
         self.refused(2, "one model is converted without batch", zoo=self.zoo / "bundled.pt")
 
-    def test_two_models_of_one_name(self):
+    def test_models_that_differ_in_the_extension(self):
+        """Repositories of Android apps have model.pt and model.ptl side by side."""
         self.add("bundled.pt")
-        self.add("bundled.pt", to="bundled.ptl")
-        self.refused(2, "would both be written to bundled.pt")
+        self.add("quant.pt", to="bundled.ptl")
+        self.add("bundled.pt", to="inner/bundled.pth")
+        self.batch("--nhwc")
+        self.assertEqual(dict.fromkeys(["bundled", "bundled.ptl", "inner/bundled"], "converted"), self.statuses())
+        for name in ("bundled.pt", "bundled.ptl.pt", "inner/bundled.pt"):
+            self.assertTrue((self.out / name).is_file(), name)
+        reports = [json.loads((self.out / f"{name}.report.json").read_text()) for name in ("bundled", "bundled.ptl")]
+        self.assertEqual([("none", "bundled.pt"), ("core", "bundled.ptl")],
+                         [(report["quant"], report["model"]) for report in reports])
+        out = self.folder / "by_pattern"
+        self.batch("--nhwc", zoo=self.zoo / "bundled.*", out=out)
+        self.assertEqual(["bundled.pt", "bundled.ptl.pt"], sorted(path.name for path in out.glob("*.pt")))
 
     def test_wrong_options_are_found_before_anything_is_done(self):
         self.add("bundled.pt")
@@ -117,7 +128,7 @@ class Zoo(BatchTest):
         self.add("bundled.pt")
         self.hanging("slow.pt")
         process = self.start("--nhwc", "--keep-going", zoo=str(self.zoo / "*.pt"))
-        process.stderr.readline()
+        self.wait_for_model(process)
         self.refused(3, "another batch writes to it")
         process.kill()
         process.wait()
@@ -275,19 +286,28 @@ class Output(BatchTest):
     def test_table_on_stdout_and_in_markdown(self):
         result = self.run_all()
         self.assertRegex(result.stdout, r"^model +status +operations +level +segments +MB +SNR dB +warnings\n")
-        self.assertRegex(result.stdout, r"\nquant +converted +6 +1 +1 +0.02 +-\n")
+        self.assertRegex(result.stdout, r"\nquant +converted +6 +1 +1 +0.02 +- +1\n")
         self.assertRegex(result.stdout,
                          r"\n3 models: 2 converted, 1 refused; 0 up to date; \d+\.\d s, peak memory \d+ MB\n$")
         text = (self.out / "summary.md").read_text()
-        self.assertIn("| quant | converted | 6 | 1 | 1 | 0.02 | - |  |", text)
+        self.assertIn("| quant | converted | 6 | 1 | 1 | 0.02 | - | 1 |", text)
         self.assertIn("aten::linalg_matrix_exp", text)
 
     def test_a_line_for_each_model_without_a_terminal(self):
         lines = self.run_all("--jobs", "2").stderr.splitlines()
-        self.assertEqual(3, len(lines))
+        small = [line for line in lines if line.startswith("  warning: NNAPI is probably slower here than the CPU")]
+        lines = [line for line in lines if line not in small]
+        self.assertEqual((2, 3), (len(small), len(lines)))
         for number, line in enumerate(lines, 1):
             self.assertRegex(line, rf"^\[{number}/3\] .+: (converted|refused), \d+\.\d\d s, \d+ MB$")
         self.assertEqual("", self.run_all("--quiet").stderr)
+
+    def test_warnings_without_a_terminal(self):
+        labels = self.folder / "labels.txt"
+        labels.write_text("x\ny\n")
+        text = self.run_all("--labels", labels).stderr
+        self.assertRegex(text, r"\] bundled: converted, .*\n(?:  .*\n)*  warning: --labels: 2 names found, and the outputs have ")
+        self.assertEqual("", self.run_all("--labels", labels, "--quiet").stderr)
 
     def test_bar_on_a_terminal(self):
         ours, theirs = pty.openpty()

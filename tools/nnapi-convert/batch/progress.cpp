@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
 #include <numeric>
 
@@ -25,6 +26,18 @@ size_t terminal_width() {
   constexpr size_t kUsual = 80;
   winsize size = {};
   return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsual;
+}
+
+// The model's warnings, a line each, the first of many.
+std::string warnings_text(const nlohmann::json& report) {
+  constexpr size_t kMostShown = 5;
+  const nlohmann::json warnings = report.is_object() ? report.value("warnings", nlohmann::json()) : nlohmann::json();
+  std::string text;
+  for (size_t i = 0; i < std::min(kMostShown, warnings.size()); ++i) {
+    text += fmt::format("  warning: {}\n", warnings[i].get<std::string>());
+  }
+  if (warnings.size() <= kMostShown) return text;
+  return text + fmt::format("  and {} more warnings, in its report\n", warnings.size() - kMostShown);
 }
 
 }  // namespace
@@ -67,7 +80,9 @@ void BatchProgress::done(size_t number, const std::string& name, const Outcome& 
   } else {
     line += fmt::format(", {:.2f} s, {:.0f} MB", outcome.seconds, static_cast<double>(outcome.peak_bytes) / kMegabyte);
   }
-  std::cerr << line + "\n" << std::flush;
+  line += "\n";
+  if (!outcome.is_up_to_date) line += warnings_text(outcome.report);
+  std::cerr << line << std::flush;
 }
 
 void BatchProgress::tick() {

@@ -103,6 +103,17 @@ std::vector<BatchModel> models_of_pattern(const ZooRequest& request) {
   return models;
 }
 
+// Of models that differ in the extension alone, as model.pt and model.ptl do, the first keeps its name. The others are
+// named with their extension, so that each has results of its own.
+void name_apart(std::vector<BatchModel>& models) {
+  std::set<std::string> taken;
+  for (BatchModel& model : models) {
+    if (taken.insert(model.name).second) continue;
+    model.name += model.file.extension().string();
+    taken.insert(model.name);
+  }
+}
+
 }  // namespace
 
 std::vector<BatchModel> find_models(const ZooRequest& request) {
@@ -126,6 +137,7 @@ std::vector<BatchModel> find_models(const ZooRequest& request) {
     throw ConvertError(ExitCode::kBadFile, request.zoo + ": no such file or folder");
   }
   std::sort(models.begin(), models.end(), [](const BatchModel& a, const BatchModel& b) { return a.shown < b.shown; });
+  name_apart(models);
   return models;
 }
 
