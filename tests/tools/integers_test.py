@@ -311,12 +311,13 @@ class Warnings(IntegerTest):
                 return self.table(ids.t().reshape(-1)).view(3, 2, 8).sum(0)
 
         torch.jit.trace(Net().eval(), ids).save(str(path))
-        result = run(path, "--input", "2,3:int64", "--fallback", "none", "-o", out)
+        result = run(path, "--input", "2,3:int64", "--fallback", "none", "--min-segment-macs", "0", "-o", out)
         self.assertEqual((0, ""), (result.code, result.stderr))
 
     def test_places_are_small(self):
         path = self.save(lambda x: x.argmax(1).unsqueeze(0).t() + 1, torch.randn(4, 9))
-        result = self.succeed(path, "--input", "4,9", "--fallback", "none", "-o", self.folder / "out.pt")
+        result = self.succeed(path, "--input", "4,9", "--fallback", "none", "--min-segment-macs", "0", "-o",
+                              self.folder / "out.pt")
         self.assertEqual("", result.stderr)
 
 

@@ -32,7 +32,7 @@ class Whole(CliTest, StockTorchTest):
                 torch.jit.script(lively(model())).save(str(path))
                 specs = [word for shape in shapes for word in ("--input", ",".join(map(str, shape)))]
                 out = self.folder / "out.pt"
-                result = self.succeed(path, *specs, "--nhwc", "--fallback", "none", "-o", out)
+                result = self.succeed(path, *specs, "--nhwc", "--fallback", "none", "--min-segment-macs", "0", "-o", out)
                 self.assertNotIn("warning", result.stderr)
                 samples = [[images(*shape, seed=10 * i + j) for j, shape in enumerate(shapes)] for i in range(3)]
                 self.assert_agree(load(path), load(out), samples, TRANSFORMER_TOLERANCE)
@@ -77,7 +77,7 @@ class Nested(NestedTest):
     def test_first_of_a_row(self):
         sample = images(3, 6, 16), self.masks()[0]
         result = self.check(torch.jit.trace(lively(FirstOfNested()), sample, check_trace=False))
-        self.assertNotIn("warning", result.stderr)
+        self.assertRegex(result.stderr, r"^(nnapi-convert: warning: NNAPI is probably slower here than the CPU.*\n)?$")
 
     def test_of_a_model_itself(self):
         result = self.check(torch.jit.script(lively(NestedLayers())))

@@ -16,7 +16,7 @@ IMAGE = ["--input", "1,3,16,16", "--nhwc"]
 class Streams(CliTest):
     def test_done_is_one_line(self):
         model, out = self.fixture("bundled.pt"), self.folder / "out.pt"
-        result = run(model, "--nhwc", "-o", out)
+        result = run(model, "--nhwc", "--min-segment-macs", "0", "-o", out)
         self.assertEqual((0, ""), (result.code, result.stderr))
         size = out.stat().st_size / 1000
         self.assertEqual(f"{out}: feature level 1, 1 operation, 100 % on NNAPI, {size:.1f} kB; next: nnapi-convert verify "
@@ -40,7 +40,8 @@ class Streams(CliTest):
         self.assertIn("100 % on NNAPI", result.stderr)
 
     def test_verification_table_on_stdout(self):
-        result = run(self.fixture("bundled.pt"), "--nhwc", "--verify", "-o", self.folder / "out.pt")
+        result = run(self.fixture("bundled.pt"), "--nhwc", "--min-segment-macs", "0", "--verify", "-o",
+                     self.folder / "out.pt")
         self.assertEqual((0, ""), (result.code, result.stderr))
         self.assertRegex(result.stdout, r"^output +shape +dtype +max error +of range +SNR dB +top-1 +quanta\n")
         self.assertRegex(result.stdout, r"\n0 +\[1, 8, 8, 8\] +float32 ")
@@ -132,7 +133,8 @@ class Terminal(CliTest):
         return process.wait(timeout=60), stdout.decode(), stderr.decode()
 
     def test_progress_bar_is_shown_and_wiped(self):
-        code, stdout, stderr = self.run_on_terminal(self.fixture("bundled.pt"), "--nhwc", "-o", self.folder / "out.pt")
+        code, stdout, stderr = self.run_on_terminal(self.fixture("bundled.pt"), "--nhwc", "--min-segment-macs", "0", "-o",
+                                                    self.folder / "out.pt")
         self.assertEqual((0, 1), (code, stdout.count("\n")))
         stages = re.findall(r"\r\033\[K\[(#+) *\] ([a-z]+)", stderr)
         self.assertEqual(["load", "normalise", "infer", "lower", "optimise", "serialize", "emit", "write"],

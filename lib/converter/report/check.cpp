@@ -200,6 +200,7 @@ void check_loaded(CheckResult& result, LoadedModel loaded, const CheckRequest& r
     if (error.exit_code() != ExitCode::kNotConvertible) throw;
     result.error = error.what();
   }
+  if (result.converts) warn_of_small_model(result.conversion, options.segments, result.diagnostics);
   if (result.converts && request.litert) result.litert = check_litert(result, *request.litert);
   if (original) result.speed = speed_of(result, *original, options);
 }

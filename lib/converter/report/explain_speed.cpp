@@ -244,6 +244,21 @@ SpeedReport explain_speed(const Conversion& conversion, const ConvertOptions& op
   return Explanation(conversion, options).run();
 }
 
+void warn_of_small_model(const Conversion& conversion, const SegmentLimits& limits, Diagnostics& diagnostics) {
+  const int64_t least = limits.min_macs.value_or(SegmentLimits::kMinMacs);
+  if (!conversion.is_whole || conversion.segments[0].uncounted > 0) return;
+  const nnapi::Model& model = conversion.segments[0].model;
+  const int64_t macs = conversion.segments[0].macs;
+  Count handed_over = 0;
+  for (const nnapi::Boundary& each : model.inputs) handed_over += nnapi::element_count(model.at(each.operand));
+  for (const nnapi::Boundary& each : model.outputs) handed_over += nnapi::element_count(model.at(each.operand));
+  if (least == 0 || !handed_over.is_known() || macs - handed_over.value_or(0) >= least) return;
+  diagnostics.warn(
+      fmt::format("NNAPI is probably slower here than the CPU: the model saves less than {} multiply-adds, "
+                  "less one for each element handed over: {} multiply-adds and {} elements found",
+                  least, macs, handed_over.value_or(0)));
+}
+
 std::vector<QuantFit> quant_fits(const LoadedModel& loaded, const ConvertOptions& options) {
   std::vector<QuantFit> fits;
   for (const QuantMode mode : {QuantMode::kCore, QuantMode::kFull, QuantMode::kNnapi}) {
@@ -287,7 +302,8 @@ std::string to_text(const SpeedReport& report) {
                                       each.segment < 0 ? "" : fmt::format(" (segment {})", each.segment)));
     group.fixes.insert(finding.fix);
   }
-  std::string text = report.findings.empty() && report.is_explained ? "speed: no finding\n" : "speed:\n";
+  const bool has_nothing = report.findings.empty() && report.slower.empty() && report.is_explained;
+  std::string text = has_nothing ? "speed: no finding\n" : "speed:\n";
   for (const auto& [rule, group] : groups) {
     text += fmt::format("  {}: {}; {}\n", rule, counted(group.count, "finding"),
                         cost_text(group.macs, group.bytes, report));

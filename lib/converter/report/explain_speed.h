@@ -46,6 +46,9 @@ struct SpeedReport {
 };
 
 SpeedReport explain_speed(const Conversion& conversion, const ConvertOptions& options);
+// Warns of a model that NNAPI runs whole and that is worth less than a segment has to be, as partition() warns of a
+// segment. Says nothing where the multiply-adds aren't known.
+void warn_of_small_model(const Conversion& conversion, const SegmentLimits& limits, Diagnostics& diagnostics);
 // Plans a model with each interface that a quantised model may have; a float model converts with none of them.
 std::vector<QuantFit> quant_fits(const LoadedModel& loaded, const ConvertOptions& options);
 

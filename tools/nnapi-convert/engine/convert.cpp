@@ -24,6 +24,7 @@
 #include "lib/converter/frontend/split_results.h"
 #include "lib/converter/load/custom_operators.h"
 #include "lib/converter/load/method_view.h"
+#include "lib/converter/report/explain_speed.h"
 #include "lib/converter/report/report.h"
 #include "lib/converter/report/report_page.h"
 #include "lib/converter/report/success_text.h"
@@ -268,7 +269,9 @@ int convert_methods_and_write(const ConvertArguments& arguments, LoadedModel loa
   if (outputs.converted) write_and_release(conversion, converted);
   std::vector<MethodFindings> methods;
   for (size_t i = 0; i < conversion.methods.size(); ++i) {
-    methods.push_back({conversion.methods[i]});
+    MethodConversion& method = conversion.methods[i];
+    if (arguments.has_output) warn_of_small_model(method.conversion, arguments.options.segments, method.diagnostics);
+    methods.push_back({method});
     if (!losses.empty()) methods.back().target = to_json(losses[i]);
   }
   if (arguments.verify) {
@@ -347,6 +350,7 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
   const PictureChoice& pictures = arguments.calibration.pictures;
   if (!conversion.pictures && pictures.is_given()) conversion.pictures = pictures;
   check_labels(notes.labels, conversion, diagnostics);
+  if (arguments.has_output) warn_of_small_model(conversion, options.segments, diagnostics);
   progress.show("write");
   Outputs outputs(arguments);
   const WrittenLitert litert = write_litert({{"forward", &conversion}}, outputs, arguments, notes, diagnostics);
