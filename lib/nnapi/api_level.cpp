@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <utility>
+
 #include "lib/format/operation_table.h"
 
 namespace nnapi_convert {
@@ -30,6 +33,15 @@ std::optional<int> api_of_level(int level) {
 std::string option_for_level(int level) {
   const std::optional<int> api = api_of_level(level);
   return api ? fmt::format("--min-api {} (feature level {})", *api, level) : fmt::format("--feature-level {}", level);
+}
+
+const char* android_of_api(int api) {
+  static constexpr std::array<std::pair<int, const char*>, 5> kVersions = {
+      {{27, "8.1"}, {28, "9"}, {29, "10"}, {30, "11"}, {31, "12"}}};
+  for (const auto& [known, version] : kVersions) {
+    if (known == api) return version;
+  }
+  return "";
 }
 
 }  // namespace nnapi_convert

@@ -13,7 +13,8 @@ const FRAME_FOOT = 34;
 const FRAME_SIDE = 26;
 const OPEN_AT_ONCE = 8;  // operations of the CPU that are shown from the start
 const OPEN_AT_MOST = 1000;
-const READABLE = 0.75;  // pixels for each unit, at which texts are read well
+const BOXES_OF_A_FRAME = 3;  // how many boxes are as tall as a step's frame and the gap behind it
+const OPEN_IN_ALL = 200;  // operations of a graph of which all are shown from the start
 
 const hueOf = (segment) => (215 + segment * 137.5) % 360;
 const fillOf = (segment) => (segment == null ? "var(--cpu)" : `hsl(${hueOf(segment)} var(--saturation) var(--lightness))`);
@@ -23,6 +24,9 @@ function stepTitle(step) {
   if (step.segment == null) return "CPU";
   return `NNAPI, segment ${step.segment}${step.subgraph ? `, subgraph ${step.subgraph}` : ""}`;
 }
+
+// "5 operations": with those within branches and loops that are one box, as the numbers at the top of the page count them.
+const operationsText = (step) => countText(step.nodes.reduce((sum, node) => sum + 1 + (node.inside || 0), 0), "operation");
 
 // The kinds of a stretch of the CPU, the most frequent first.
 function kindsOf(nodes) {
@@ -70,8 +74,10 @@ function contentOf(graph, step, makers) {
   return { boxes, edges };
 }
 
-function isOpenAtFirst(step) {
-  return step.segment != null || step.nodes.length <= OPEN_AT_ONCE;
+// Long stretches of the CPU of large graphs are shut.
+function openAtFirst(graph) {
+  const count = graph.steps.reduce((sum, step) => sum + step.nodes.length, 0);
+  return graph.steps.map((step) => count <= OPEN_IN_ALL || step.segment != null || step.nodes.length <= OPEN_AT_ONCE);
 }
 
 const canOpen = (step) => step.nodes.length <= OPEN_AT_MOST;
@@ -84,15 +90,18 @@ function shutBox(step) {
   return { lines, width: 300, height: lines.length * 18 + 6 };
 }
 
-// Where all is: steps with their boxes, and the flows between them.
-// `room` is the width in which it is shown.
+// Where all is: steps with their boxes, and the flows between them. `room` is the {width, height} in pixels in which all of
+// it is shown; each step has a part of the height by the number of its boxes.
 function placeGraph(graph, isOpen, room) {
   const makers = makersOf(graph);
+  const contents = graph.steps.map((step, i) => (isOpen[i] ? contentOf(graph, step, makers) : { boxes: [], edges: [] }));
+  const boxesIn = ({ boxes }) => boxes.length + BOXES_OF_A_FRAME;
+  const all = contents.reduce((sum, content) => sum + boxesIn(content), 0);
   const placed = graph.steps.map((step, i) => {
-    const open = isOpen[i];
-    const content = open ? contentOf(graph, step, makers) : { boxes: [], edges: [] };
-    const inside = open && content.boxes.length ? layOut(content.boxes, content.edges, room / READABLE - 2 * STEP_PADDING - 80) : { ...shutBox(step), paths: [] };
-    const title = `${stepTitle(step)}: ${countText(step.nodes.length, "operation")}`;
+    const open = isOpen[i], content = contents[i];
+    const own = { width: room.width, height: room.height * boxesIn(content) / all };
+    const inside = open && content.boxes.length ? layOut(content.boxes, content.edges, own) : { ...shutBox(step), paths: [] };
+    const title = `${stepTitle(step)}: ${operationsText(step)}`;
     const width = Math.max(inside.width, textWidth(title, 15, 700) + 60) + 2 * STEP_PADDING;
     return { step, open, ...content, paths: inside.paths, lines: open ? [] : inside.lines, title, width,
       innerWidth: inside.width, height: inside.height + TITLE_HEIGHT + 2 * STEP_PADDING };

@@ -1,25 +1,35 @@
 // The graph on the page: drawing it, moving and zooming, search, and the details of what is clicked.
 
+const MOST_SCALE = 1.25;  // at which a small graph is shown
+const READABLE = 0.45;  // the scale below which texts are guessed rather than read
+const MOST_SCREENS = 3;  // how tall the canvas is at most
+const LEAST_CANVAS = 240;  // in pixels
+
 class GraphView {
   constructor(report) {
     this.report = report;
     this.graph = report.graph;
     this.troubles = new Troubles(report);
-    this.isOpen = this.graph.steps.map((step) => (report.converted === false ? canOpen(step) : isOpenAtFirst(step)));
+    this.isOpen = report.converted === false ? this.graph.steps.map(canOpen) : openAtFirst(this.graph);
     this.canvas = document.getElementById("canvas");
     this.details = document.getElementById("details");
     this.found = document.getElementById("found");
     this.matches = [];
     this.match = -1;
     this.draw();
-    this.fit();
+    this.showAll();
     this.listen();
     this.showOverview();
   }
 
   draw() {
-    this.room = this.canvas.clientWidth;
-    this.layout = placeGraph(this.graph, this.isOpen, this.room);
+    this.canvas.style.height = "";
+    const { clientWidth: width, clientHeight: usual } = this.canvas;
+    const isNarrow = window.matchMedia("(max-width: 900px)").matches;
+    this.room = width;
+    this.layout = placeGraph(this.graph, this.isOpen, { width, height: isNarrow ? MOST_SCREENS * window.innerHeight : usual });
+    const height = this.heightOfCanvas(width, isNarrow ? LEAST_CANVAS : usual, isNarrow ? MOST_SCALE : READABLE);
+    this.canvas.style.height = `${height}px`;
     this.groups = new Map();  // box -> group
     this.boxes = [];
     this.edges = [];
@@ -35,6 +45,16 @@ class GraphView {
     defs.append(arrow);
     this.svg.append(defs, this.world);
     this.canvas.replaceChildren(this.svg);
+  }
+
+  // As tall as all of the graph at this scale, within limits: the page scrolls along a canvas that is taller than the window.
+  heightOfCanvas(width, least, scale) {
+    const needed = this.layout.height * Math.min(scale, width / this.layout.width);
+    return Math.round(Math.max(least, Math.min(MOST_SCREENS * window.innerHeight, needed)));
+  }
+
+  isTall() {
+    return this.canvas.clientHeight > window.innerHeight;
   }
 
   drawFrame({ title, x, y, width, height }) {
@@ -141,7 +161,7 @@ class GraphView {
   // What is seen: the point at the upper left corner, and pixels for each unit.
   fit() {
     const { left, top, width } = this.layout;
-    const scale = Math.min(1.25, this.canvas.clientWidth / width);
+    const scale = Math.min(MOST_SCALE, this.canvas.clientWidth / width);
     const readable = Math.max(scale, 0.45);
     const start = this.layout.steps.length > 0 && this.layout.steps[0].boxes.length > 0 ? this.layout.steps[0].boxes[0].x : left;
     const middle = readable > scale ? start : left + width / 2;  // too wide to be read as a whole: where it begins
@@ -150,14 +170,20 @@ class GraphView {
   }
 
   showAll() {
-    const { left, top, width, height } = this.layout;
-    const scale = Math.min(1.25, this.canvas.clientWidth / width, this.canvas.clientHeight / height);
+    const { left, top, width } = this.layout;
+    const scale = this.scaleOfAll();
     this.view = { x: left + width / 2 - this.canvas.clientWidth / scale / 2, y: top, scale };
     this.applyView();
   }
 
+  scaleOfAll() {
+    return Math.min(MOST_SCALE, this.canvas.clientWidth / this.layout.width, this.canvas.clientHeight / this.layout.height);
+  }
+
+  // While all is shown, a finger that moves up or down scrolls the page.
   applyView() {
     const { x, y, scale } = this.view;
+    this.canvas.classList.toggle("zoomed", scale > 1.01 * this.scaleOfAll());
     this.svg.setAttribute("viewBox", `${x} ${y} ${this.canvas.clientWidth / scale} ${this.canvas.clientHeight / scale}`);
   }
 
@@ -191,10 +217,14 @@ class GraphView {
 
   listen() {
     this.canvas.addEventListener("wheel", (event) => {
+      if (this.isTall() && !event.ctrlKey) return;  // the page scrolls
       event.preventDefault();
       const area = this.canvas.getBoundingClientRect();
       this.zoom(Math.exp(-event.deltaY / 500), event.clientX - area.left, event.clientY - area.top);
     }, { passive: false });
+    this.canvas.addEventListener("click", () => {
+      if (!this.dragged) this.deselect();
+    });
     this.canvas.addEventListener("pointerdown", (event) => this.drag(event));
     this.canvas.addEventListener("keydown", (event) => this.onKey(event));
     document.addEventListener("keydown", (event) => {
@@ -222,7 +252,7 @@ class GraphView {
       return;
     }
     this.draw();
-    this.fit();
+    this.showAll();
     this.runSearch(false);
   }
 
@@ -273,19 +303,39 @@ class GraphView {
     this.selected = box;
     this.groups.get(box).classList.add("selected");
     for (const edge of box.near || []) edge.classList.add("near");
-    this.details.replaceChildren(...(box.about.node ? nodeDetails(this.report, box.about) : valueDetails(this.graph, box.about)));
-    this.details.scrollTop = 0;
+    this.showDetails(box.about.node ? nodeDetails(this.report, box.about) : valueDetails(this.graph, box.about));
+    this.bringIntoWindow(this.groups.get(box));
+  }
+
+  deselect() {
+    this.world.querySelectorAll(".selected, .near").forEach((each) => each.classList.remove("selected", "near"));
+    this.selected = undefined;
+    this.showOverview();
   }
 
   showStep(number) {
-    this.details.replaceChildren(...stepDetails(this.report, this.graph.steps[number]));
+    this.showDetails(stepDetails(this.report, this.graph.steps[number]));
+  }
+
+  // On a narrow screen what is chosen stays at the lower edge of the window.
+  showDetails(made) {
+    this.details.classList.add("chosen");
+    this.details.replaceChildren(...made);
     this.details.scrollTop = 0;
+  }
+
+  // Scrolls the page where the canvas is taller than the window, to above the details.
+  bringIntoWindow(group) {
+    if (!this.isTall()) return;
+    const { top, bottom } = group.getBoundingClientRect();
+    const end = 0.6 * window.innerHeight;
+    if (top < 0 || bottom > end) window.scrollBy(0, top - end / 2);
   }
 
   showOverview() {
     const linkTo = (number) => {
       const step = this.graph.steps[number];
-      const link = element("button", { type: "button" }, `${stepTitle(step)}: ${countText(step.nodes.length, "operation")}`);
+      const link = element("button", { type: "button" }, `${stepTitle(step)}: ${operationsText(step)}`);
       link.addEventListener("click", () => {
         this.centre({ x: this.layout.steps[number].x + this.layout.steps[number].width / 2, y: this.layout.steps[number].y + 60 });
         this.showStep(number);
@@ -295,6 +345,7 @@ class GraphView {
     const listOfSteps = (inside) => inside.map((item) => (item.items
       ? element("li", {}, frameTitle(item), element("ul", { class: "operations inside" }, ...listOfSteps(item.items))) : linkTo(item.number)));
     const items = listOfSteps(framesOf(this.graph));
+    this.details.classList.remove("chosen");
     this.details.replaceChildren(...this.worstOperations(), element("h3", {}, "Steps in the order in which they run"),
       element("ul", { class: "operations" }, ...items), element("p", { class: "faint" }, "Click an operation for its operands."));
   }
@@ -323,7 +374,7 @@ class GraphView {
     }
     const placed = this.layout.steps[number];
     this.centre({ x: placed.x + placed.width / 2, y: placed.y + placed.height / 2 });
-    this.details.replaceChildren(...nodeDetails(this.report, { node, step: this.graph.steps[number] }));
+    this.showDetails(nodeDetails(this.report, { node, step: this.graph.steps[number] }));
   }
 
   // Looks at names, types and source lines of all operations, also of those in shut boxes, which it opens on the way.

@@ -8,12 +8,13 @@ const POINT_WIDTH = 10;
 const LAYER_WIDTH = 16;
 const COLUMN_GAP = 56;
 const COLUMN_MARGIN = 28;  // above and below columns, where edges go from one to the next
-const LEAST_COLUMN = 500;  // the height that is worth a column
+const LEAST_COLUMN = 300;  // the height that is worth a column
+const COLUMN_SIDES = 120, COLUMN_ENDS = 220;  // beside and above and below columns: their step's frame, inputs and outputs
 
 // `nodes`: [{width, height}], `edges`: [[from, to]] with numbers of nodes; no circles. Sets x, y (the centre) of each node,
 // gives {width, height, paths}: for each edge the points it runs through. What is much taller than wide becomes columns
-// beside each other, as far as `room` goes.
-function layOut(nodes, edges, room = 0) {
+// beside each other, so many that all of it is shown largest in a `room` of {width, height} in pixels.
+function layOut(nodes, edges, room) {
   const layers = layersOf(nodes.length, edges);
   const cells = nodes.map((node, i) => ({ node, width: node.width, height: node.height, layer: layers[i], up: [], down: [] }));
   const chains = edges.map(([from, to]) => chainOf(cells, from, to));
@@ -164,18 +165,21 @@ function placeLayers(rows) {
   return y;
 }
 
-// The rows of a chain, cut where one edge alone goes on, into as many columns as there is room for and as their height is
-// worth. The edge goes up again between two columns.
+// The rows of a chain, cut where one edge alone goes on, into the number of columns in which they are shown largest. The
+// edge goes up again between two columns.
 function fold(rows, width, height, room) {
-  let columns = [rows];
-  for (let number = Math.floor(height / LEAST_COLUMN); number > 1 && columns.length === 1; number--) {
+  const scaleOf = (wide, tall) => Math.min(room.width / (wide + COLUMN_SIDES), room.height / (tall + COLUMN_ENDS));
+  let columns = [rows], bottom = height, best = scaleOf(width, height);
+  for (let number = 2; number <= height / LEAST_COLUMN; number++) {
     const made = columnsOf(rows, height / number);
     const total = made.reduce((sum, column) => sum + rightOf(column) - leftOf(column) + COLUMN_GAP, -COLUMN_GAP);
-    if (total <= room) columns = made;
+    const tallest = Math.max(...made.map((column) => bottomOf(column.at(-1)) - topOf(column[0]))) + 2 * COLUMN_MARGIN;
+    if (scaleOf(total, tallest) <= best) continue;
+    columns = made;
+    bottom = tallest;
+    best = scaleOf(total, tallest);
   }
   if (columns.length === 1) return { width, height };
-  const heights = columns.map((column) => bottomOf(column.at(-1)) - topOf(column[0]));
-  const bottom = Math.max(...heights) + 2 * COLUMN_MARGIN;
   let x = 0;
   columns.forEach((column, number) => {
     const left = leftOf(column), end = x + rightOf(column) - left;

@@ -9,16 +9,30 @@ function inputText(input) {
   return `${input.name}: ${input.dtype}${shapeText(input.shape)}${quantisation}`;
 }
 
+// What made the result, and by which options.
+function originFacts({ program, options }) {
+  const made = [];
+  if (program) made.push(fact("made by", `nnapi-convert ${program.version}${program.libtorch ? ` (LibTorch ${program.libtorch})` : ""}`));
+  if (options && options.length > 0) made.push(fact("options", element("code", {}, options.join(" "))));
+  return made;
+}
+
+const androidText = ({ min_api: api, version }) => (api == null ? "devices whose NNAPI was updated" : `${version} and later (API level ${api})`);
+
 function facts(report) {
   const list = element("dl", { class: "facts" });
   if (report.output) list.append(fact("result", report.output));
+  list.append(...originFacts(report));
   if (!report.converted) return list;
   list.append(fact("inputs", report.inputs.map(inputText).join("; ")), fact("NNAPI's operations", `${report.operation_count}`));
   if (report.partition) {
     list.append(fact("on NNAPI", shareText(report.partition), levelOfShare(report.partition)),
       fact("on the CPU", countText(report.partition.cpu.length, "operation")));
+  } else if (isWhole(report)) {
+    list.append(fact("on NNAPI", "100 %, in one call"));
   }
   list.append(fact("quantisation", report.quant), fact("feature level", `${report.feature_level}`));
+  if (report.android) list.append(fact("Android", androidText(report.android)));
   if (report.weight_bytes != null) list.append(fact("weights", bytesText(report.weight_bytes)));
   if (report.verification) {
     list.append(fact("verification", element("span", { class: report.verification.passed ? "passed" : "failed" },
@@ -29,6 +43,9 @@ function facts(report) {
   if (report.calibration && report.calibration.distance) list.append(...distanceFacts(report.calibration.distance, " to the float model"));
   return list;
 }
+
+// Whether NNAPI runs the model in one call. The page of a file that was converted before has no partition, but steps.
+const isWhole = ({ partition, graph }) => !partition && graph && graph.steps.every((step) => step.segment === 0);
 
 // The lowest of all outputs.
 function worstOutput(outputs) {

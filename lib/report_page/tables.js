@@ -55,7 +55,7 @@ function stepDetails(report, step) {
   });
   const place = placeText(blocksAround(report.graph, step.block));
   return [element("h3", {}, stepTitle(step)), ...(place ? [element("p", { class: "faint" }, place)] : []),
-    element("p", { class: "faint" }, countText(step.nodes.length, "operation")),
+    element("p", { class: "faint" }, operationsText(step)),
     element("ul", { class: "operations" }, ...items)];
 }
 

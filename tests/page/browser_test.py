@@ -4,6 +4,7 @@ graphs in Graphviz's dot. scripts/test-page.sh installs both and runs this."""
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -48,6 +49,15 @@ view.layout.steps.forEach((step, i) => {
         box.bottom > steps[i].bottom) found++;
 });
 return found;
+"""
+
+# Operations, inputs and outputs of which a part is outside of the canvas.
+OUT_OF_VIEW = """
+const area = view.canvas.getBoundingClientRect();
+const {x, y, scale} = view.view;
+const outside = (from, to, most) => from * scale < -1 || to * scale > most + 1;
+return view.boxes.filter((box) => outside(box.x - box.width / 2 - x, box.x + box.width / 2 - x, area.width)
+  || outside(box.y - box.height / 2 - y, box.y + box.height / 2 - y, area.height)).map((box) => box.label);
 """
 
 # Texts that are wider than their boxes.
@@ -140,6 +150,17 @@ class Browser(CliTest):
         width, window = self.driver.execute_script("return [document.documentElement.scrollWidth, window.innerWidth]")
         self.assertLessEqual(width, window)
 
+    def check_counts(self):
+        """The graph's titles and the numbers at the top count alike."""
+        titles = [title.get_attribute("textContent") for title in self.driver.find_elements(By.CSS_SELECTOR, ".step .head")]
+        counts = {"NNAPI": 0, "CPU": 0}
+        for title in titles:
+            counts[title.split(",")[0].split(":")[0]] += int(re.search(r": ([\d,]+) operation", title)[1].replace(",", ""))
+        facts = dict(zip(*[iter(self.text("#summary dl").splitlines())] * 2))
+        self.assertEqual(str(counts["NNAPI"]), facts["NNAPI's operations"])
+        if counts["CPU"]:
+            self.assertEqual(counts["CPU"], int(facts["on the CPU"].split()[0].replace(",", "")))
+
     def shot(self, name):
         if SHOTS:
             pathlib.Path(SHOTS).mkdir(parents=True, exist_ok=True)
@@ -163,6 +184,11 @@ class WholeModel(Browser):
         self.assertEqual(64, len(self.driver.find_elements(By.CSS_SELECTOR, ".node.nnapi")))
         self.assertEqual(1, len(self.driver.find_elements(By.CSS_SELECTOR, "#verification figure")))
         self.assertRegex(self.text("#summary"), r"SNR\n\d+\.\d dB\ntop-1\n100\.0 %")
+        self.assertRegex(self.text("#summary"), r"made by\nnnapi-convert \d+\.\d+\.\d+ \(LibTorch \S+\)\noptions\n"
+                         r"--input 1,3,224,224 --nhwc --verify\n")
+        for part in ("on NNAPI\n100 %, in one call", "Android\n10 and later (API level 29)"):
+            self.assertIn(part, self.text("#summary"))
+        self.check_counts()
         self.check_columns()
         self.shot("mobilenet")
         self.driver.execute_script("view.showAll()")
@@ -173,6 +199,51 @@ class WholeModel(Browser):
         self.check_zoom()
         self.check_narrow()
         self.check_dark()
+
+    def check_all_in_view(self, width, height, scheme, least):
+        """A page that was opened shows all of the graph, at a scale at which its boxes are told apart."""
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                                    {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 900})
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia",
+                                    {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+        self.driver.refresh()
+        self.assertEqual([], self.driver.execute_script(OUT_OF_VIEW))
+        self.assertGreater(self.driver.execute_script("return view.view.scale"), least)
+        self.check_page()
+        self.shot(f"opened_{width}_{scheme}")
+
+    def test_all_operations_are_in_view(self):
+        self.report(self.mobilenet(), "--input", "1,3,224,224", "--nhwc")
+        for scheme in ("light", "dark"):
+            self.check_all_in_view(1280, 900, scheme, 0.4)
+            self.check_all_in_view(390, 844, scheme, 0.4)
+            self.check_touch()
+        self.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+    def check_touch(self):
+        """What is tapped is told beside it: the details are in the window, also in the middle of a tall graph."""
+        self.driver.execute_script("window.scrollTo(0, view.canvas.getBoundingClientRect().top + scrollY + 600)")
+        box = self.driver.execute_script(
+            "return view.boxes.find((box) => {const {top} = view.groups.get(box).getBoundingClientRect();"
+            "return box.kind === 'nnapi' && top > 100 && top < 400;}).label")
+        self.driver.execute_script(
+            "const box = view.boxes.find((box) => {const {top} = view.groups.get(box).getBoundingClientRect();"
+            "return box.kind === 'nnapi' && top > 100 && top < 400;});"
+            "view.groups.get(box).dispatchEvent(new MouseEvent('click', {bubbles: true}))")
+        self.assertEqual(box, self.text("#details h3"))
+        top, bottom, height = self.driver.execute_script(
+            "const area = document.querySelector('#details').getBoundingClientRect();"
+            "return [area.top, area.bottom, innerHeight]")
+        self.assertGreater(top, height / 3)
+        self.assertLessEqual(bottom, height + 1)
+        self.shot("tapped")
+        self.assertEqual("pan-y pinch-zoom", self.touch_action())
+        self.driver.find_element(By.ID, "zoom-in").click()
+        self.assertEqual("none", self.touch_action())
+
+    def touch_action(self):
+        return self.driver.execute_script("return getComputedStyle(view.canvas).touchAction")
 
     def check_columns(self):
         """A chain uses the width: its boxes reach over most of the canvas, and it is no taller than three screens."""
@@ -400,6 +471,7 @@ class InBlocks(Browser):
 
     def test_frames(self):
         self.open_blocks("Ways")
+        self.check_counts()
         self.check_ways()
         self.assertEqual(15, len(self.driver.find_elements(By.CSS_SELECTOR, ".node.nnapi")))
         self.assertIn(f"in the else of {line_of('if bool(y.mean')}", self.text("#segments"))
@@ -437,6 +509,7 @@ class InBlocks(Browser):
 
     def test_what_is_not_counted(self):
         self.open_blocks("HalfKnown")
+        self.check_counts()
         for part in ("1 of 4 convolutions and products", "100.0 % of the multiply-adds that can be counted",
                      "not counted: 3 on the CPU"):
             self.assertIn(part, self.text("#summary"))

@@ -66,6 +66,18 @@ class ReportPage(CliTest):
         written = {value for node in nodes for value in node["outputs"]}
         self.assertTrue(set(graph["outputs"]) <= written)
 
+    def test_what_made_it(self):
+        report = self.page("residual.pt", *IMAGE, "--nhwc", "--labels", ROOT / "LICENSE").report
+        self.assertRegex(report["program"]["version"], r"^\d+\.\d+\.\d+$")
+        self.assertRegex(report["program"]["libtorch"], r"^\d+\.\d+\.\d+")
+        self.assertEqual(["--labels LICENSE", "--input 1,3,16,16", "--nhwc"], report["options"])
+        self.assertEqual({"min_api": 29, "version": "10"}, report["android"])  # PyTorch's loader needs it
+        self.assertEqual({"min_api": 27, "version": "8.1"},
+                         self.page("residual.pt", *IMAGE, "--nhwc", "--runtime", "shim").report["android"])
+        refused = self.page("unknown_operations.pt", *IMAGE, "--nhwc", "--fallback", "none", code=1).report
+        self.assertEqual(["--input 1,3,16,16", "--nhwc", "--fallback none"], refused["options"])
+        self.assertNotIn("android", refused)
+
     def test_histograms(self):
         for output in self.page("tuple_output.pt", *IMAGE, "--nhwc", "--verify").report["verification"]["outputs"]:
             counts = output["histogram"]

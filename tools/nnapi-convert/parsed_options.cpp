@@ -265,16 +265,22 @@ void check_no_torchscript(const ConvertArguments& arguments) {
 // conversions of the same files are the same, wherever they lie. What says how data quantise is left out, as a table of
 // scales gives the same file; the file's metadata tell what came of it. Builds often give defaults, which decide
 // nothing but for a LiteRT file alone, which has others.
-std::vector<std::string> given_options(const CLI::App& app, const ConvertArguments& arguments) {
+//
+// With `is_of_report`, all options that were given but those that name the model's files and say what is printed.
+std::vector<std::string> given_options(const CLI::App& app, const ConvertArguments& arguments, bool is_of_report) {
   static const std::set<std::string> kOthers = {"help",          "help-all",  "output",     "litert",
                                                 "report",        "verify",    "dump-after", "emit-cpu",
                                                 "torch-library", "calibrate", "verbose",    "quiet"};
-  const bool has_usual_defaults = arguments.litert.empty() || !arguments.output.empty();
+  static const std::set<std::string> kOfPrinting = {"help", "help-all", "output", "report", "verbose", "quiet"};
+  const std::set<std::string>& others = is_of_report ? kOfPrinting : kOthers;
+  const bool has_usual_defaults = !is_of_report && (arguments.litert.empty() || !arguments.output.empty());
   std::vector<std::string> given;
   for (const CLI::Option* option : app.get_options()) {
-    if (option->count() == 0 || option->get_lnames().empty() || kOthers.count(option->get_lnames()[0]) != 0) continue;
+    if (option->count() == 0 || option->get_lnames().empty() || others.count(option->get_lnames()[0]) != 0) continue;
     const bool is_of_pictures = option->get_group() == kPicturesGroup && !option->check_lname("input-pixels");
-    if (option->get_group() == kQuantiseGroup || (is_of_pictures && arguments.calibration.is_asked_for())) continue;
+    const bool is_of_data =
+        option->get_group() == kQuantiseGroup || (is_of_pictures && arguments.calibration.is_asked_for());
+    if (is_of_data && !is_of_report) continue;
     const std::string type = option->get_type_name();
     const bool is_path = type == "FILE" || type == "DATA" || type == "TABLE";
     std::string text = "--" + option->get_lnames()[0];
@@ -354,7 +360,8 @@ void read_parsed(const CLI::App& app, ConvertArguments& arguments) {
   read_pictures(arguments);
   check_methods(arguments);
   check_litert(app, arguments);
-  arguments.given = given_options(app, arguments);
+  arguments.given = given_options(app, arguments, false);
+  arguments.told = given_options(app, arguments, true);
 }
 
 }  // namespace nnapi_convert

@@ -20,7 +20,8 @@ struct ConvertArguments {
   std::string nhwc, device_profile, package_text, pixels_text;
   std::string labels;                   // file of the names of classes; empty: none
   std::vector<std::string> notes;       // each KEY=VALUE
-  std::vector<std::string> given;       // the options as they were given, without those that name files
+  std::vector<std::string> given;       // the options that decide the result, as they were given; of paths the names
+  std::vector<std::string> told;        // those that reports show
   std::vector<PackageRequest> package;  // of package_text; empty: one model
   int64_t min_api = 0;
   bool nchw = false, verify = false, no_self_check = false;

@@ -244,6 +244,7 @@ nlohmann::json report_of(const ConvertedFile& file, const std::string& path) {
                            {"converted", true},
                            {"quant", file.metadata.quant},
                            {"feature_level", file.metadata.feature_level},
+                           {"android", android_json(file.metadata.feature_level, file.runtime)},
                            {"inputs", nlohmann::json::array()},
                            {"operation_count", total},
                            {"operations", counts},

@@ -18,6 +18,7 @@
 #include "lib/converter/report/mac_share.h"
 #include "lib/format/operation_table.h"
 #include "lib/litert/delegates.h"
+#include "lib/nnapi/api_level.h"
 #include "lib/nnapi/validate.h"
 
 namespace nnapi_convert {
@@ -125,6 +126,13 @@ json input_json(const std::string& name, const TensorType& type) {
   return entry;
 }
 
+json android_json(int feature_level, Runtime runtime) {
+  const std::optional<int> promised = api_of_level(feature_level);
+  if (!promised) return {{"min_api", nullptr}, {"version", nullptr}};
+  const int api = runtime == Runtime::kPytorch ? std::max(kLoadersApi, *promised) : *promised;
+  return {{"min_api", api}, {"version", android_of_api(api)}};
+}
+
 json to_json(const Verification& verification) {
   json outputs = json::array();
   for (const OutputComparison& output : verification.outputs) {
@@ -184,6 +192,7 @@ void add_conversion(json& report, const Conversion& conversion, const Diagnostic
                     const std::optional<Verification>& verification) {
   report["quant"] = name_of(conversion.quant);
   report["feature_level"] = conversion.feature_level();
+  report["android"] = android_json(conversion.feature_level(), conversion.runtime);
   report["inputs"] = inputs_json(conversion);
   const std::map<std::string, size_t> counts = operation_counts(conversion);
   report["operation_count"] = total(counts);
@@ -215,7 +224,7 @@ void add_conversion(json& report, const Conversion& conversion, const Diagnostic
 }
 
 // What all methods have together.
-void add_sums(json& report) {
+void add_sums(json& report, Runtime runtime) {
   std::map<std::string, size_t> operations;
   int level = 1;
   size_t weights = 0, buffers = 0;
@@ -227,6 +236,7 @@ void add_sums(json& report) {
   }
   report["quant"] = report["methods"][0]["quant"];
   report["feature_level"] = level;
+  report["android"] = android_json(level, runtime);
   report["operation_count"] = total(operations);
   report["operations"] = operations;
   report["weight_bytes"] = weights;
@@ -253,7 +263,7 @@ json make_report(const std::string& model, const std::string& output, const Diag
     if (!each.target.is_null()) entry["target"] = each.target;
     report["methods"].push_back(std::move(entry));
   }
-  add_sums(report);
+  add_sums(report, methods.at(0).method.conversion.runtime);
   return report;
 }
 

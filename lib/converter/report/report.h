@@ -39,6 +39,10 @@ nlohmann::json litert_json(const litert::File& file, const std::string& path, ui
 // Returns a text for the terminal: the segments of a partitioned model and the operations on the CPU.
 std::string partition_text(const Conversion& conversion);
 
+// Returns the report's part about the Android that the result needs: the lowest API level and its version, both null
+// for feature levels that no API level promises.
+nlohmann::json android_json(int feature_level, Runtime runtime);
+
 // Returns the JSON of an argument of forward.
 nlohmann::json input_json(const std::string& name, const TensorType& type);
 

@@ -50,7 +50,6 @@ std::string size_text(uint64_t bytes) {
 }
 
 std::string next_step(const WrittenFile& file, int level, Runtime runtime) {
-  constexpr int kLoadersApi = 29;  // of PyTorch's loader
   if (!file.is_verified) {
     return fmt::format("nnapi-convert verify {} {}{}", shell_word(file.model), shell_word(file.path),
                        file.data.empty() ? "" : " --inputs " + shell_word(file.data));

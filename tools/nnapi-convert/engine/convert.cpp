@@ -57,8 +57,11 @@ ConvertOptions for_planning(ConvertOptions options, const CalibrationOptions& ca
   return options;
 }
 
-// The report with the target in it, where there is one.
-nlohmann::json with_loss(nlohmann::json report, const std::optional<TargetLoss>& loss) {
+// The report with what made it, and with the target in it, where there is one.
+nlohmann::json completed(nlohmann::json report, const ConvertArguments& arguments,
+                         const std::optional<TargetLoss>& loss) {
+  report["program"] = {{"version", NNAPI_CONVERT_VERSION}, {"libtorch", NNAPI_CONVERT_TORCH_RELEASE}};
+  report["options"] = arguments.told;
   if (loss) report["target"] = to_json(*loss);
   return report;
 }
@@ -285,7 +288,8 @@ int convert_methods_and_write(const ConvertArguments& arguments, LoadedModel loa
   }
   if (!arguments.reports.empty()) {
     add_reports(outputs.reports, arguments.reports,
-                litert.added_to(make_report(arguments.model, output_of(arguments), findings.diagnostics, methods)));
+                litert.added_to(completed(
+                    make_report(arguments.model, output_of(arguments), findings.diagnostics, methods), arguments, {})));
   }
   const bool is_verified = std::all_of(methods.begin(), methods.end(), [](const MethodFindings& each) {
     return !each.verification || each.verification->passed;
@@ -382,7 +386,7 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
   if (!arguments.reports.empty()) {
     const nlohmann::json report =
         make_report(arguments.model, output_of(arguments), conversion, diagnostics, verification);
-    add_reports(outputs.reports, arguments.reports, litert.added_to(with_loss(report, findings.loss)));
+    add_reports(outputs.reports, arguments.reports, litert.added_to(completed(report, arguments, findings.loss)));
   }
   if (!arguments.calibration.table.empty() && !arguments.calibration.reads_table()) {
     outputs.reports.add(arguments.calibration.table, conversion.calibration_table);
@@ -421,8 +425,9 @@ int convert_and_print(const ConvertArguments& given) {
     log_loss(findings.loss);
     if (!arguments.reports.empty() && error.exit_code() == ExitCode::kNotConvertible) {
       PendingTexts reports;
-      add_reports(reports, arguments.reports,
-                  with_loss(make_failure_report(arguments.model, error, findings.diagnostics), findings.loss));
+      add_reports(
+          reports, arguments.reports,
+          completed(make_failure_report(arguments.model, error, findings.diagnostics), arguments, findings.loss));
       flush_standard_output();
       reports.commit();
     }

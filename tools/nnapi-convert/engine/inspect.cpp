@@ -351,6 +351,15 @@ std::optional<std::string> program_of(const std::string& path) {
   return program ? std::optional(to_text(*program)) : std::nullopt;
 }
 
+// The report of a converted file, with what made it as the file tells.
+json report_with_origin(const ConvertedFile& file, const std::string& path) {
+  json report = report_of(file, path);
+  const json origin = attached_json(path).value("origin", json::object());
+  if (origin.contains("version")) report["program"] = {{"version", origin["version"]}};
+  if (origin.contains("options")) report["options"] = origin["options"];
+  return report;
+}
+
 std::string program_text(const std::optional<std::string>& program) {
   return program ? "program of the shim, without PyTorch\n" + *program : "";
 }
@@ -380,7 +389,7 @@ std::string shown_file(const std::string& path, const std::string& format) {
   const ConvertedFile& file = files[0];
   if (!file.metadata.method.empty()) return shown_methods(files, path, format);
   if (format == "dot") return to_dot(graph_of(file));
-  if (format == "html") return report_page(report_of(file, path));
+  if (format == "html") return report_page(report_with_origin(file, path));
   const std::optional<std::string> program = program_of(path);
   if (format == "text") {
     return text_form(file) + attached_text(path) + program_text(program);
