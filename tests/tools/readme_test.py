@@ -1,22 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every command of README's table runs as it is printed, and what it converts passes verification."""
+"""Every command of README runs as it is printed, and what it converts passes verification: on a small network, and on trained
+ones where ../shared/models has them."""
 
-import os
-import pathlib
+import lzma
 import re
 import shlex
 import shutil
 import subprocess
+import sys
 import unittest
 
 import torch
 from torch import nn
 
 from calibrate_models import picture_samples, write_png
-from cli import HOST, PROGRAM, ROOT, CliTest, Result, environment
+from cli import ROOT, CliTest, environment
+from documented import Workplace, commands_of
 
-BENCH, PROBE = (pathlib.Path(PROGRAM).with_name(name) for name in ("nnapi-bench", "nnapi-probe"))
-TIMEOUT = 300
+README = (ROOT / "README.md").read_text()
+TRAINED = ROOT.parent / "shared/models"
+QUANTISED = TRAINED / "old/mobilenet_v2_quantised_2020.pt"
+HEADLINE = commands_of(README)[0]
 
 
 class Net(nn.Module):
@@ -50,62 +54,76 @@ class Coder(nn.Module):
         return torch.tanh(self.up(code))
 
 
-def commands():
-    """The commands of the table, in its order; a cell may have several."""
-    text = (ROOT / "README.md").read_text()
-    table = text[text.index("| You want to | Command | Page |"):].split("\n\n")[0]
-    cells = [line.split("|")[2] for line in table.splitlines()[2:]]
-    return [command for cell in cells for command in re.findall(r"`(nnapi-[^`]*)`", cell)]
-
-
-class Table(CliTest):
+class ReadmeTest(CliTest):
     def setUp(self):
         super().setUp()
+        self.work = Workplace(self.folder)
         torch.manual_seed(0)
-        torch.jit.trace(Net().eval(), torch.rand(1, 3, 32, 32)).save(str(self.folder / "model.pt"))
         torch.jit.script(Coder().eval()).save(str(self.folder / "autoencoder.pt"))
-        (self.folder / "names.txt").write_text("".join(f"class {i}\n" for i in range(10)))
         for folder in ("pictures", "models"):
             (self.folder / folder).mkdir()
-        (self.folder / "models" / "net.pt").write_bytes((self.folder / "model.pt").read_bytes())
-        shades = ((picture_samples(40, size=40, seed=4) / 4 + 0.5).clamp(0, 1) * 255).to(torch.uint8)
-        for i, picture in enumerate(shades.permute(0, 2, 3, 1).numpy()):
-            write_png(self.folder / "pictures" / f"{i:03}.png", picture)
-
-    def phone(self):
-        """The environment in which one phone is attached: this machine, with the host's NNAPI."""
-        for folder in ("bin", "phones/phone"):
-            (self.folder / folder).mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / "tests/tools/stand_in_adb.py", self.folder / "bin/adb")
-        shutil.copy(PROBE, self.folder / "nnapi-probe")
-        return environment({"PATH": f"{self.folder}/bin:{os.environ['PATH']}", "LD_LIBRARY_PATH": str(HOST),
-                            "STAND_IN_ADB": str(self.folder / "phones")})
 
     def run_as_printed(self, command):
-        words = shlex.split(command)
-        program = str(PROGRAM if words[0] == "nnapi-convert" else BENCH)
-        settings = self.phone() if words[1] == "phone" else environment()
-        done = subprocess.run([program, *words[1:]], cwd=self.folder, env=settings, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=TIMEOUT)
-        result = Result(words, done.returncode, done.stdout, done.stderr)
-        self.assertEqual(0, result.code, f"\n{result}")
-        return result
+        done = self.work.run(command)
+        self.assertEqual(0, done.returncode, f"\n{command}\n{done.stdout}\n{done.stderr}")
+        return done
 
-    def test_all(self):
-        found = commands()
-        self.assertGreater(len(found), 8)
+    def check_all(self):
+        found = commands_of(README)
+        self.assertGreater(len(found), 15)
         for command in found:
-            if command.startswith("nnapi-bench") and not BENCH.exists():
+            if not self.work.has(command):
                 continue
             with self.subTest(command=command):
                 self.assertNotIn("...", command)
-                result = self.run_as_printed(command)
+                done = self.run_as_printed(command)
                 words = shlex.split(command)
                 if "--package" in words:
-                    self.assertNotIn("is the same as", result.stderr)
+                    self.assertNotIn("is the same as", done.stderr)
                 if "out.pt" in words and words[1] != "verify" and words[0] == "nnapi-convert":
                     model = next(word for word in words if word.endswith(".pt"))
                     self.run_as_printed(f"nnapi-convert verify {model} out.pt")
+
+
+class Table(ReadmeTest):
+    def test_all(self):
+        torch.jit.trace(Net().eval(), torch.rand(1, 3, 32, 32)).save(str(self.folder / "model.pt"))
+        shutil.copy(self.folder / "model.pt", self.folder / "models/net.pt")
+        (self.folder / "names.txt").write_text("".join(f"class {i}\n" for i in range(10)))
+        shades = ((picture_samples(40, size=40, seed=4) / 4 + 0.5).clamp(0, 1) * 255).to(torch.uint8)
+        for i, picture in enumerate(shades.permute(0, 2, 3, 1).numpy()):
+            write_png(self.folder / "pictures" / f"{i:03}.png", picture)
+        self.check_all()
+
+
+@unittest.skipUnless(TRAINED.is_dir(), "no trained networks beside the project")
+class Trained(ReadmeTest):
+    PICTURES = 6  # enough to run; quantising.md measures how good it gets
+
+    def test_all(self):
+        network = lzma.decompress((TRAINED / "mobilenet_v2_imagenet.pt.xz").read_bytes())
+        for name in ("model.pt", "models/net.pt"):
+            (self.folder / name).write_bytes(network)
+        (self.folder / "names.txt").write_text("".join(f"class {i}\n" for i in range(1000)))
+        for picture in sorted((TRAINED / "pictures").glob("*.jpg"))[::100 // self.PICTURES][: self.PICTURES]:
+            shutil.copy(picture, self.folder / "pictures")
+        self.check_all()
+
+    def test_headline_of_a_quantised_network(self):
+        shutil.copy(QUANTISED, self.folder / "model.pt")
+        self.assertIn("passed (", self.run_as_printed(HEADLINE).stdout)
+
+
+class ThirtySeconds(ReadmeTest):
+    def test_from_python_to_a_verified_file(self):
+        code = re.search(r"```python\n(.*?)```", README, re.S)[1]
+        subprocess.run([sys.executable, "-c", code], cwd=self.folder, env=environment(), check=True, timeout=300,
+                       stderr=subprocess.DEVNULL)
+        printed = re.search(r"```console\n\$ (.*)\n(?:.*\n)*?(passed \(.*)\n(out\.pt: .* on NNAPI)", README)
+        self.assertEqual(HEADLINE, printed[1])
+        done = self.run_as_printed(printed[1])
+        self.assertIn(printed[2], done.stdout)
+        self.assertIn(printed[3], done.stdout)
 
 
 if __name__ == "__main__":

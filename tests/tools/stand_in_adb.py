@@ -4,7 +4,6 @@
 phone, by its serial number, in which /data/local/tmp lies. `shell` runs the command here."""
 import os
 import pathlib
-import shlex
 import shutil
 import subprocess
 import sys
@@ -31,12 +30,16 @@ def main():
     (root / PHONE_FOLDER[1:]).mkdir(parents=True, exist_ok=True)
     command, *rest = words
     if command == "push":
-        shutil.copy(rest[0], here(rest[1]))
+        for name in rest[:-1]:
+            shutil.copy(name, here(rest[-1]))
     elif command == "pull":
-        shutil.copy(here(rest[0]), rest[1])
-    elif command == "shell":
-        text = " ".join(shlex.quote(here(word)) for word in shlex.split(" ".join(rest)))
-        sys.exit(subprocess.run(["sh", "-c", text], check=False).returncode)
+        source, target = pathlib.Path(here(rest[0])), pathlib.Path(rest[1] if len(rest) > 1 else ".")
+        if source.is_dir():
+            shutil.copytree(source, target / source.name, dirs_exist_ok=True)
+        else:
+            shutil.copy(source, target)
+    elif command == "shell":  # the phone's shell gets the words as one text
+        sys.exit(subprocess.run(["sh", "-c", here(" ".join(rest))], check=False).returncode)
     else:
         sys.exit(f"adb: unknown command {command}")
 
