@@ -17,7 +17,8 @@ enum class ExitCode : int {
   kUsage = 2,               // wrong command line
   kBadFile = 3,             // unreadable or malformed input, or an output that can't be written
   kVerificationFailed = 4,  // the result differs from the original
-  kInternal = 70,           // a fault of this program
+  kInternal = 70,           // a fault of this program or of LibTorch
+  kLimit = 75,              // memory, stack or time was not enough
 };
 
 // Stops the run. `what()` is one message, lower case and without a full stop: the value found, the value needed, and

@@ -10,6 +10,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/output_file.h"
+#include "lib/base/watched_run.h"
 
 namespace nnapi_convert {
 namespace {
@@ -70,12 +71,14 @@ StagingFolder::StagingFolder(const fs::path& destination, const fs::path& shown)
     const fs::path missing = is_shown_missing ? shown.parent_path() : destination.parent_path();
     fail_to_write(shown, fmt::format("there is no folder {}; make it first", missing.string()));
   }
-  path_ = pattern;
+  path_ = fs::absolute(pattern);
+  tell_folder(path_);
 }
 
 StagingFolder::~StagingFolder() {
   std::error_code ignored;
   fs::remove_all(path_, ignored);
+  forget_folder(path_);
 }
 
 PendingFile::PendingFile(const fs::path& destination) : destination_(resolved(destination)) {

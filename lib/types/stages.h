@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "lib/base/watched_run.h"
 #include "lib/types/options.h"
 
 namespace nnapi_convert {
@@ -14,6 +15,7 @@ class Stages {
 
   void begin(const char* stage) {
     stage_ = stage;
+    tell_step(stage_);
     if (callbacks_.on_stage) callbacks_.on_stage(stage);
   }
 

@@ -23,10 +23,15 @@ class CalibrationMemory(CliTest):
                                    stdout=subprocess.DEVNULL)
         peak = 0
         while process.poll() is None:
-            status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
-            peak = max([peak, *(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))])
+            for worker in pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split():
+                try:
+                    status = pathlib.Path(f"/proc/{worker}/status").read_text()
+                except OSError:  # it ended
+                    continue
+                peak = max([peak, *(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))])
             time.sleep(0.005)
         self.assertEqual(0, process.returncode)
+        self.assertGreater(peak, 0)
         return peak * 1024
 
     def test_mobilenet(self):

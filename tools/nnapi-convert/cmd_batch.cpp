@@ -13,6 +13,7 @@
 #include "lib/base/error.h"
 #include "lib/base/files_apart.h"
 #include "lib/base/host_library.h"
+#include "lib/base/patience.h"
 #include "tools/nnapi-convert/batch/baseline.h"
 #include "tools/nnapi-convert/batch/batch.h"
 #include "tools/nnapi-convert/batch/content_hash.h"
@@ -22,6 +23,7 @@
 #include "tools/nnapi-convert/commands.h"
 #include "tools/nnapi-convert/convert_options.h"
 #include "tools/nnapi-convert/engine.h"
+#include "tools/nnapi-convert/large_stack.h"
 
 namespace nnapi_convert {
 namespace {
@@ -55,6 +57,7 @@ struct BatchArguments {
   int jobs = 1;
   uint64_t memory = 0;
   double timeout = 0;
+  uint64_t step_seconds = kSecondsOfStep;
   bool keep_going = false, resume = false;
   std::map<std::string, std::string> flags;
   std::map<std::string, std::vector<std::string>> values;
@@ -173,7 +176,9 @@ BatchRequest make_request(const CLI::App& app, const BatchArguments& arguments) 
   };
   request.jobs = arguments.jobs;
   request.memory = arguments.memory;
+  request.reserved = kLargeStackBytes;
   request.timeout = arguments.timeout;
+  request.step_seconds = arguments.step_seconds;
   request.keep_going = arguments.keep_going;
   request.is_quiet = !spdlog::should_log(spdlog::level::warn);
   return request;
@@ -202,6 +207,7 @@ int run_batch_command(const Arguments& command_line) {
   BatchArguments arguments;
   CLI::App app(kBatchDescription, "nnapi-convert batch");
   add_batch_options(app, arguments);
+  add_time_limit(app, arguments.step_seconds);
   add_log_options(app);
   add_passed_options(app, arguments);
   app.footer("Limits of --baseline, and what they are unless given:\n" + limits_help());

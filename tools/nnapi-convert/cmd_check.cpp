@@ -26,7 +26,8 @@ const ExitCodes kCheckExitCodes = {{"0", "the model converts, whole or in segmen
                                    {"1", "it can't be converted"},
                                    {"2", "wrong command line"},
                                    {"3", "a file can't be read or is malformed"},
-                                   {"70", "internal error"}};
+                                   {"70", "internal error"},
+                                   {"75", "memory, stack or time is not enough"}};
 
 }  // namespace
 
@@ -44,6 +45,7 @@ int run_check(const Arguments& command_line) {
   app.add_option("--format", request.format, "how to print it; json is by schemas/check.schema.json")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
+  add_time_limit(app);
   add_log_options(app);
   if (const auto code = parse_command_line(app, command_line, kCheckExitCodes)) return *code;
   read_parsed(app, arguments);

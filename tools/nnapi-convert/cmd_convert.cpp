@@ -35,7 +35,8 @@ const ExitCodes kConvertExitCodes = {{"0", "done"},
                                      {"2", "wrong command line"},
                                      {"3", "a file can't be read or written, or is malformed"},
                                      {"4", "verification failed"},
-                                     {"70", "internal error"}};
+                                     {"70", "internal error"},
+                                     {"75", "memory, stack or time is not enough"}};
 
 }  // namespace
 
@@ -44,6 +45,7 @@ int run_convert(const Arguments& command_line) {
   CLI::App app(kConvertDescription, "nnapi-convert");
   app.set_version_flag("--version", version_text());
   add_convert_options(app, arguments);
+  add_time_limit(app);
   add_log_options(app);
   if (const auto code = parse_command_line(app, command_line, kConvertExitCodes)) return *code;
   arguments.has_output = app.count("--output") != 0;

@@ -21,7 +21,8 @@ namespace {
 const ExitCodes kInspectExitCodes = {{"0", "done"},
                                      {"2", "wrong command line"},
                                      {"3", "a file can't be read or is malformed, or the output can't be written"},
-                                     {"70", "internal error"}};
+                                     {"70", "internal error"},
+                                     {"75", "memory, stack or time is not enough"}};
 
 // The text of a LiteRT file, which needs no LibTorch; nothing for other files, and for one without a model.
 std::optional<std::string> litert_text(const std::string& path, const std::string& format) {

@@ -14,7 +14,8 @@ namespace {
 const ExitCodes kOpsExitCodes = {{"0", "done"},
                                  {"2", "wrong command line"},
                                  {"3", "the output can't be written, or LibTorch can't be loaded"},
-                                 {"70", "internal error"}};
+                                 {"70", "internal error"},
+                                 {"75", "memory, stack or time is not enough"}};
 
 }  // namespace
 

@@ -34,7 +34,8 @@ const ExitCodes kPhoneExitCodes = {{"0", "each phone computes the file right"},
                                    {"2", "wrong command line"},
                                    {"3", "a file can't be read or written, adb fails, or the phone can't be examined"},
                                    {"4", "a phone computes the file wrongly, whatever was tried"},
-                                   {"70", "internal error"}};
+                                   {"70", "internal error"},
+                                   {"75", "memory, stack or time is not enough"}};
 
 struct PhoneArguments {
   std::string model, output, probe, adb = "adb", folder = "/data/local/tmp/nnapi-convert", library, device;

@@ -61,7 +61,8 @@ FilesInUse with_written(FilesInUse files, const std::string& folder, const std::
 const ExitCodes kShimExitCodes = {{"0", "done"},
                                   {"2", "wrong command line"},
                                   {"3", "a file can't be read or written, or is malformed"},
-                                  {"70", "internal error"}};
+                                  {"70", "internal error"},
+                                  {"75", "memory, stack or time is not enough"}};
 
 }  // namespace
 

@@ -51,7 +51,8 @@ const ExitCodes kVerifyExitCodes = {{"0", "the results agree"},
                                     {"2", "wrong command line"},
                                     {"3", "a file can't be read or is malformed"},
                                     {"4", "they differ, or a model fails to run"},
-                                    {"70", "internal error"}};
+                                    {"70", "internal error"},
+                                    {"75", "memory, stack or time is not enough"}};
 
 }  // namespace
 
@@ -92,6 +93,7 @@ int run_verify(const Arguments& command_line) {
   app.add_option("--format", arguments.format, "how to show the result")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
+  add_time_limit(app);
   add_log_options(app);
   if (const auto code = parse_command_line(app, command_line, kVerifyExitCodes)) return *code;
   for (const std::string& text : inputs) {

@@ -11,7 +11,9 @@
 #include "lib/base/error.h"
 #include "lib/base/files_ready.h"
 #include "lib/base/nearest_name.h"
+#include "lib/base/patience.h"
 #include "lib/base/standard_output.h"
+#include "lib/base/watched_run.h"
 
 namespace nnapi_convert {
 namespace {
@@ -80,6 +82,20 @@ void add_log_options(CLI::App& app) {
          "-v,--verbose", [] { spdlog::set_level(spdlog::level::info); }, "say what is done")
       ->excludes(quiet);
   spdlog::set_level(spdlog::level::warn);
+}
+
+void add_time_limit(CLI::App& app, uint64_t& seconds) {
+  app.add_option("--time-limit", seconds,
+                 "stop a step that goes on for so long without progress, and a second more for each 5 MB of the "
+                 "model's file; 0: never")
+      ->type_name("SECONDS")
+      ->capture_default_str();
+}
+
+void add_time_limit(CLI::App& app) {
+  static uint64_t unwatched = kSecondsOfStep;
+  WatchedRun* run = watched_run();
+  add_time_limit(app, run == nullptr ? unwatched : run->seconds);
 }
 
 void add_library_option(CLI::App& app, std::vector<std::string>& paths) {

@@ -18,6 +18,10 @@ namespace nnapi_convert {
 std::string version_text();
 // Adds -q and -v, which set the log's level.
 void add_log_options(CLI::App& app);
+// Adds --time-limit, for commands that run what a model says (lib/base/watched_run.h).
+void add_time_limit(CLI::App& app, uint64_t& seconds);
+// The same for the run that this process tells of.
+void add_time_limit(CLI::App& app);
 // Adds --torch-library. Its paths go to load_torch_library() before a model is read.
 void add_library_option(CLI::App& app, std::vector<std::string>& paths);
 // Adds the libraries of --torch-library.

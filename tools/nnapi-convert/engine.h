@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lib/base/folder.h"
+#include "lib/base/watched_run.h"
 #include "tools/nnapi-convert/requests.h"
 
 namespace nnapi_convert {
@@ -31,6 +32,8 @@ struct Engine {
   std::vector<std::string> (*called_operators)(const std::string& path);
   // Makes LibTorch compute only on the calling thread, in this process and in processes forked from it.
   void (*use_one_thread)();
+  // Tells the engine the run that is watched (lib/base/watched_run.h).
+  void (*set_watched_run)(WatchedRun* run);
 };
 
 // Returns the library's path in the build folder or in the installation of the running program.

@@ -72,6 +72,7 @@ std::string engine_path() {
 
 const Engine& engine(const std::vector<std::string>& torch_libraries) {
   static const Engine* loaded = load_engine(torch_libraries);
+  loaded->set_watched_run(watched_run());
   return *loaded;
 }
 

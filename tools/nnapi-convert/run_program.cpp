@@ -11,6 +11,7 @@
 #include <exception>
 #include <filesystem>
 #include <map>
+#include <new>
 
 #include "lib/base/error.h"
 #include "lib/base/nearest_name.h"
@@ -18,8 +19,12 @@
 #include "lib/base/shell_word.h"
 #include "lib/base/split_text.h"
 #include "lib/base/standard_output.h"
+#include "lib/base/watched_run.h"
 #include "tools/nnapi-convert/command_line.h"
 #include "tools/nnapi-convert/commands.h"
+#include "tools/nnapi-convert/large_stack.h"
+#include "tools/nnapi-convert/memory_limit.h"
+#include "tools/nnapi-convert/supervisor.h"
 
 namespace nnapi_convert {
 namespace {
@@ -58,10 +63,12 @@ void check_spelling(const std::string& word, const Subcommands& subcommands) {
   throw ConvertError(ExitCode::kUsage, fmt::format("{}: no such subcommand or file; did you mean {}?", word, nearest));
 }
 
+constexpr const char* kBatch = "batch";
+
 int run(int argc, char** argv) {
   static const Subcommands subcommands = {
-      {"batch", run_batch_command}, {"check", run_check}, {"inspect", run_inspect}, {"ops", run_ops},
-      {"phone", run_phone},         {"shim", run_shim},   {"verify", run_verify}};
+      {kBatch, run_batch_command}, {"check", run_check}, {"inspect", run_inspect}, {"ops", run_ops},
+      {"phone", run_phone},        {"shim", run_shim},   {"verify", run_verify}};
   Arguments arguments(argv + 1, argv + argc);
   if (!arguments.empty() && arguments[0] == "help") {
     std::rotate(arguments.begin(), arguments.begin() + 1, arguments.end());
@@ -84,16 +91,32 @@ std::string longer_command(int argc, char** argv, const std::vector<std::string>
   return result;
 }
 
+// LibTorch's errors have no type for it.
+bool tells_of_full_memory(const std::string& message) {
+  return message.find("can't allocate memory") != std::string::npos || message.find("bad_alloc") != std::string::npos;
+}
+
+// Tells in which step, and how much there was.
+std::string out_of_memory_text() {
+  constexpr uint64_t kMegabyte = 1'000'000;
+  const WatchedRun* run = watched_run();
+  std::string text = "out of memory";
+  if (run != nullptr && run->step[0] != '\0') text += fmt::format(" at the step \"{}\"", run->step);
+  if (memory_limit() != 0) text += fmt::format(": it needs more than the {} MB free here", memory_limit() / kMegabyte);
+  return text;
+}
+
 int run_and_report(int argc, char** argv) {
   try {
     return flushed(run(argc, argv));
   } catch (const OptionsNeeded& error) {
     return report(fmt::format("{}\n{}", error.what(), longer_command(argc, argv, error.words())), error.exit_code());
   } catch (const ConvertError& error) {
-    return report(error.what(), error.exit_code());
+    return report(error.what(), tells_of_full_memory(error.what()) ? ExitCode::kLimit : error.exit_code());
   } catch (const std::bad_alloc&) {
-    return report("out of memory", ExitCode::kInternal);
+    return report(out_of_memory_text(), ExitCode::kLimit);
   } catch (const std::exception& error) {
+    if (tells_of_full_memory(error.what())) return report(out_of_memory_text(), ExitCode::kLimit);
     return report(fmt::format("internal error, please report it with the model: {}", first_line(error.what())),
                   ExitCode::kInternal);
   }
@@ -103,11 +126,12 @@ int run_and_report(int argc, char** argv) {
 
 void run_program(int argc, char** argv) {
   set_up_log();
-  const int code = run_and_report(argc, argv);
-  // Exits without LibTorch's destructors, which take long.
-  spdlog::default_logger()->flush();
-  std::fflush(nullptr);
-  std::quick_exit(code);
+  // Without it mimalloc, which is C, aborts where memory is short.
+  std::set_new_handler([] { throw std::bad_alloc(); });
+  const auto command = [&] { return run_and_report(argc, argv); };
+  // A batch runs each model in a process of its own.
+  const bool is_batch = argc > 1 && argv[1] == std::string(kBatch);
+  exit_quickly(is_batch ? on_large_stack(command) : run_supervised(command));
 }
 
 }  // namespace nnapi_convert

@@ -15,6 +15,7 @@
 #include "lib/base/counted.h"
 #include "lib/base/error.h"
 #include "lib/base/host_library.h"
+#include "lib/base/watched_run.h"
 #include "lib/converter/emit/recorded_options.h"
 #include "lib/converter/frontend/argument_samples.h"
 #include "lib/converter/frontend/arguments.h"
@@ -272,6 +273,7 @@ Verification verify_file(const VerifyRequest& request, LoadedModel& original, st
   std::vector<Accumulator> accumulators(converted.metadata.outputs.size());
   Distance original_distance, converted_distance;
   for (const Values& sample : samples) {
+    tell_sign_of_life();
     const InputTuple for_original = assemble(arguments, with_original_dtypes(sample, converted.metadata));
     const Tensors expected = run_unconverted(meaning ? *meaning : original.module, for_original, "the original",
                                              hint_for(request, converted.metadata));
@@ -413,6 +415,7 @@ Verification verify(const VerifyRequest& request) {
   ConvertedFile converted = read_converted_file(request.converted, request.method);
   std::optional<LoadedModel> reference;
   if (!request.reference.empty()) reference = load_method(request.reference, request.method);
+  tell_step("verify");
   VerifyRequest own = request;
   if (!converted.has_module) {
     own.without_torch = true;

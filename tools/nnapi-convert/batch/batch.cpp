@@ -154,7 +154,9 @@ BatchResult run_batch(const BatchRequest& request) {
   pool.order = largest_first(sizes);
   pool.jobs = request.jobs;
   pool.memory = request.memory;
+  pool.reserved = request.reserved;
   pool.timeout = request.timeout;
+  pool.step_seconds = request.step_seconds;
   pool.keep_going = request.keep_going;
   pool.work = [&](size_t number) { return convert_model(request.models[number], number, request.worker); };
   pool.estimate = [&](size_t number) { return estimates.of(number); };

@@ -16,8 +16,9 @@ struct BatchRequest {
   std::vector<BatchModel> models;
   WorkerSettings worker;
   int jobs = 1;
-  uint64_t memory = 0;  // bytes for all processes together; 0: no limit
-  double timeout = 0;   // seconds for one model; 0: no limit
+  uint64_t memory = 0;                      // bytes for all processes together; 0: no limit
+  uint64_t reserved = 0, step_seconds = 0;  // as in pool.h
+  double timeout = 0;                       // seconds for one model; 0: no limit
   bool keep_going = false;
   bool is_quiet = false;
 };

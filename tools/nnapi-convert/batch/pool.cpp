@@ -58,6 +58,7 @@ class Pool {
     uint64_t resident = 0;
     Clock::time_point start;
     Status stopped_as = Status::kConverted;  // why the pool stopped the worker; kConverted: it did not
+    std::string why_stuck;                   // if it was stopped for that
     bool is_repeated = false;                // the task runs again, alone, with the whole budget
   };
 
@@ -85,8 +86,10 @@ class Pool {
       const size_t number = *task;
       task = waiting_.erase(task);
       const uint64_t estimate = estimate_of(number);
-      WorkerProcess process([this, number] { return request_.work(number); }, request_.memory, earlier_signals_);
-      running_.push_back({number, std::move(process), estimate, 0, Clock::now(), Status::kConverted, false});
+      const uint64_t memory = request_.memory == 0 ? 0 : request_.memory + request_.reserved;
+      WorkerProcess process([this, number] { return request_.work(number); }, memory, request_.step_seconds,
+                            earlier_signals_);
+      running_.push_back({number, std::move(process), estimate, 0, Clock::now(), Status::kConverted, "", false});
     }
   }
 
@@ -114,6 +117,9 @@ class Pool {
       sum += worker.resident;
       const double seconds = std::chrono::duration<double>(Clock::now() - worker.start).count();
       if (request_.timeout > 0 && seconds > request_.timeout) stop(worker, Status::kTimedOut);
+      if (worker.stopped_as != Status::kConverted) continue;
+      worker.why_stuck = worker.process.why_stuck();
+      if (!worker.why_stuck.empty()) stop(worker, Status::kTimedOut);
     }
     result_.peak_bytes = std::max(result_.peak_bytes, sum);
     // Keeps a sixteenth of the budget free for the workers' growth between two checks.
@@ -159,7 +165,9 @@ class Pool {
   Outcome outcome_of(const Worker& worker) const {
     Outcome outcome;
     outcome.status = worker.stopped_as;
-    if (worker.stopped_as == Status::kTimedOut) {
+    if (!worker.why_stuck.empty()) {
+      outcome.error = worker.why_stuck;
+    } else if (worker.stopped_as == Status::kTimedOut) {
       outcome.error = fmt::format("stopped after {:g} seconds; give it longer with --timeout", request_.timeout);
     } else if (worker.stopped_as == Status::kOutOfMemory) {
       outcome.error = fmt::format("needs more than --memory, {}: stopped at {}, with nothing else at work",

@@ -18,6 +18,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/json_text.h"
+#include "lib/base/watched_run.h"
 
 namespace nnapi_convert {
 namespace {
@@ -87,7 +88,10 @@ uint64_t resident_bytes_of(pid_t process) {
   return count == 2 ? resident * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)) : 0;
 }
 
-WorkerProcess::WorkerProcess(const std::function<Outcome()>& work, uint64_t memory, const sigset_t& signals) {
+WorkerProcess::WorkerProcess(const std::function<Outcome()>& work, uint64_t memory, uint64_t step_seconds,
+                             const sigset_t& signals)
+    : run_(share_watched_run()) {
+  if (run_ != nullptr) run_->seconds = step_seconds;
   result_ = file_in_memory("result");
   log_ = file_in_memory("log");
   std::cout.flush();
@@ -95,15 +99,19 @@ WorkerProcess::WorkerProcess(const std::function<Outcome()>& work, uint64_t memo
   process_ = ::fork();
   if (process_ == 0) {
     become_worker(log_, memory, signals, parent);
+    set_watched_run(run_);
     run_worker(work, result_);
   }
   if (process_ < 0) {
     throw ConvertError(ExitCode::kInternal, fmt::format("can't start a worker: {}", std::strerror(errno)));
   }
+  patience_ = Patience(process_, run_);
 }
 
 WorkerProcess::WorkerProcess(WorkerProcess&& other) noexcept
     : process_(std::exchange(other.process_, -1)),
+      run_(std::exchange(other.run_, nullptr)),
+      patience_(other.patience_),
       result_(std::exchange(other.result_, -1)),
       log_(std::exchange(other.log_, -1)),
       has_ended_(other.has_ended_),
@@ -117,6 +125,7 @@ WorkerProcess::~WorkerProcess() {
   }
   if (result_ >= 0) ::close(result_);
   if (log_ >= 0) ::close(log_);
+  if (run_ != nullptr) ::munmap(run_, sizeof *run_);
 }
 
 void WorkerProcess::kill() {
@@ -135,7 +144,9 @@ bool WorkerProcess::has_ended() {
 Outcome WorkerProcess::outcome() const {
   Outcome outcome;
   outcome.status = Status::kCrashed;
-  if (WIFSIGNALED(status_)) {
+  if (WIFSIGNALED(status_) && run_ != nullptr && run_->is_stack_full) {
+    outcome.error = full_stack_text(*run_);
+  } else if (WIFSIGNALED(status_)) {
     const int signal = WTERMSIG(status_);
     outcome.error = fmt::format("its worker was ended by signal {}, {}", signal, ::strsignal(signal));
     if (signal == SIGKILL) outcome.error += ", as a system does that has no memory left";

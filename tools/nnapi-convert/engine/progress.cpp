@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include "lib/base/watched_run.h"
 #include "tools/nnapi-convert/requests.h"
 
 namespace nnapi_convert {
@@ -19,6 +20,7 @@ bool is_quiet() {
 Progress::Progress() : is_shown_(isatty(STDERR_FILENO) != 0 && !is_quiet()), shows_lines_(!is_shown_ && !is_quiet()) {}
 
 void Progress::show(const std::string& stage) {
+  tell_step(stage);
   static const size_t total = conversion_stages().size() + 2;  // load, write
   if (!is_shown_) return;
   ++done_;
@@ -27,6 +29,7 @@ void Progress::show(const std::string& stage) {
 
 void Progress::show_part(const std::string& what, size_t done, size_t all) {
   constexpr std::chrono::seconds kBetweenLines(10);
+  tell_sign_of_life();
   if (!is_shown_ && !shows_lines_) return;
   const Clock::time_point now = Clock::now();
   if (what != part_) {
