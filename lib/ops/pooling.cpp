@@ -70,6 +70,12 @@ Pool read_pool(const OpArguments& args) {
   if (args.has("padding")) pool.padding = pooled_pair(args, "padding", 0);
   pool.ceil_mode = args.boolean("ceil_mode");
   if (args.has("dilation")) pool.dilation = pooled_pair(args, "dilation", 1);
+  for (const std::vector<int64_t>& numbers : {pool.kernel, pool.stride, pool.dilation}) {
+    for (const int64_t number : numbers) {
+      args.require(number > 0 && number <= INT32_MAX, fmt::format("a window's size, stride or dilation {}", number),
+                   "1 or more");
+    }
+  }
   if (args.has("count_include_pad")) pool.counts_padding = args.boolean("count_include_pad");
   if (args.has("divisor_override") && !args.is_none("divisor_override")) {
     pool.divisor = args.integer("divisor_override");

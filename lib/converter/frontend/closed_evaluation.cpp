@@ -11,6 +11,7 @@
 #include <map>
 
 #include "lib/converter/frontend/changes_of_new_tensors.h"
+#include "lib/converter/graph/guarded_call.h"
 #include "lib/converter/graph/memory_reads.h"
 #include "lib/converter/graph/random_numbers.h"
 #include "lib/ops/registry.h"
@@ -41,8 +42,11 @@ bool reads_no_values(const Node& node) {
 }
 
 std::optional<torch::jit::Stack> run_on_constants(const Node& node) {
+  torch::jit::Stack arguments;
+  for (const Value* input : node.inputs()) arguments.push_back(*torch::jit::toIValue(input));
+  if (!may_be_called(node, arguments)) return std::nullopt;
   auto results = torch::jit::runNodeIfInputsAreConstant(&node, true);
-  return results ? std::optional(std::move(*results)) : std::nullopt;
+  return results && has_few_elements(*results) ? std::optional(std::move(*results)) : std::nullopt;
 }
 
 // Runs aten::format, as LibTorch's constant folding skips operators with a variable number of arguments.
@@ -77,7 +81,7 @@ std::optional<torch::jit::Stack> run_on_shape(const Node& node, const TypeMap& t
     stack.push_back(*constant);
   }
   try {
-    node.getOperation()(stack);
+    call_operator(node, stack);
   } catch (const std::exception&) {
     return std::nullopt;  // the operator's rule says what is wrong with its arguments
   }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/base/watched_run.h"
 #include "lib/converter/frontend/node_typing.h"
 #include "lib/converter/frontend/passes.h"
 #include "lib/converter/frontend/state_types.h"
@@ -46,6 +47,7 @@ class Sweep {
 
 bool Sweep::visit(Block& block) {
   for (auto it = block.nodes().begin(); it != block.nodes().end();) {
+    tell_sign_of_life();
     Node* node = *it;
     Node* previous = node->prev();
     // This ends: each time there is one prim::If or tuple less, or one number less outside of tensors, or there are

@@ -12,6 +12,7 @@
 
 #include "lib/converter/frontend/functional_form.h"
 #include "lib/converter/frontend/trial_run.h"
+#include "lib/converter/graph/guarded_call.h"
 #include "lib/converter/graph/node_reads.h"
 #include "lib/converter/graph/open_sizes.h"
 
@@ -149,7 +150,7 @@ void MemoryLayouts::run(const TorchNode& node) {
   }
   try {
     const c10::InferenceMode guard;
-    node.getOperation()(stack);
+    call_operator(node, stack);
   } catch (const std::exception&) {
     return;  // the made-up values may cause the error
   }

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "lib/converter/frontend/functional_form.h"
+#include "lib/converter/graph/guarded_call.h"
 #include "lib/converter/graph/open_sizes.h"
 #include "lib/converter/graph/torch_error.h"
 #include "lib/ops/registry.h"
@@ -170,7 +171,7 @@ std::optional<torch::jit::Stack> observed_results(const TorchNode& node, const T
   torch::jit::Stack& stack = *arguments;
   try {
     const c10::NoGradGuard no_grad;
-    node.getOperation()(stack);
+    call_operator(node, stack);
   } catch (const c10::LinAlgError&) {
     return std::nullopt;  // the made-up values may cause the error
   } catch (const c10::IndexError&) {
@@ -218,7 +219,7 @@ bool reshapes_argument(const TorchNode& node, const TypeMap& types) {
   const std::vector<int64_t> sizes = written.sizes().vec();
   try {
     const c10::NoGradGuard no_grad;
-    node.getOperation()(*stack);
+    call_operator(node, *stack);
   } catch (const std::exception&) {
     return false;  // the operator raises the same error when the model runs
   }

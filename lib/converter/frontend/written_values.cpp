@@ -14,6 +14,7 @@
 #include "lib/converter/frontend/closed_evaluation.h"
 #include "lib/converter/graph/element_writes.h"
 #include "lib/converter/graph/glue.h"
+#include "lib/converter/graph/guarded_call.h"
 #include "lib/converter/graph/node_reads.h"
 
 namespace nnapi_convert {
@@ -225,7 +226,7 @@ class ClosedNodes {
         for (const c10::IValue& element : stack) list.push_back(element);
         stack = {list};
       } else {
-        node.getOperation()(stack);
+        call_operator(node, stack);
       }
       return true;
     } catch (const std::exception&) {

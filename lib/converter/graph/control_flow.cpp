@@ -71,8 +71,16 @@ std::optional<Refusal> begin_loop(const Node& node, TypeMap& types) {
   return std::nullopt;
 }
 
+bool is_always_true(const Value* value) {
+  const auto constant = torch::jit::toIValue(value);
+  return constant && constant->isBool() && constant->toBool();
+}
+
 std::optional<Refusal> type_outputs_of_loop(const Node& node, TypeMap& types) {
   const Block* body = node.blocks()[0];
+  if (has_unlimited_rounds(node) && is_always_true(node.input(1)) && is_always_true(body->outputs()[0])) {
+    return refusal(node, "a loop that never ends", "a condition that becomes false, or a number of rounds");
+  }
   const std::array<const Value*, 2> conditions = {node.input(1), body->outputs()[0]};
   for (const Value* condition : conditions) {
     if (!torch::jit::toIValue(condition) && !is_condition(condition, types)) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "lib/converter/graph/changed_attributes.h"
+#include "lib/converter/graph/guarded_call.h"
 #include "lib/converter/graph/node_reads.h"
 
 namespace nnapi_convert {
@@ -55,7 +56,7 @@ c10::optional<c10::IValue> computed(const Value& value, const Value& asked, cons
     stack.push_back(std::move(*argument));
   }
   try {
-    node.getOperation()(stack);
+    call_operator(node, stack);
   } catch (const std::exception&) {  // such as the size of an axis that the tensor lacks
     return c10::nullopt;
   }

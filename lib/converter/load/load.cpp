@@ -4,9 +4,11 @@
 #include <ATen/Context.h>
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <set>
 
 #include "lib/base/error.h"
+#include "lib/base/watched_run.h"
 #include "lib/converter/graph/changed_attributes.h"
 #include "lib/converter/graph/float_width.h"
 #include "lib/converter/graph/neutral_arithmetic.h"
@@ -27,6 +29,7 @@
 #include "lib/converter/load/quantised_tables.h"
 #include "lib/converter/load/traced_inputs.h"
 #include "lib/converter/load/training_mode.h"
+#include "lib/converter/load/wild_arguments.h"
 
 namespace nnapi_convert {
 namespace {
@@ -49,6 +52,7 @@ std::vector<InputTuple> read_bundled_inputs(torch::jit::Module& module) {
 LoadedModel load_exported_model(const std::string& path, Diagnostics& diagnostics) {
   ExportedModel exported = load_exported(path, diagnostics);
   take_newer_operators_apart(exported.module);
+  check_constant_arguments(exported.module);
   LoadedModel loaded{path, exported.module, std::move(exported.samples)};
   loaded.stated = std::move(exported.tensors);
   loaded.numbers = std::move(exported.numbers);
@@ -100,6 +104,10 @@ void check_is_archive(const std::string& path) {
 }
 
 LoadedModel load_model(const std::string& path, Diagnostics& diagnostics) {
+  std::error_code no_file;
+  const uintmax_t bytes = std::filesystem::file_size(path, no_file);
+  tell_step("load");
+  if (!no_file) tell_file_size(bytes);
   const bool is_exported = check_file_kind(path, false) == FileKind::Format::kExported;
   choose_quantised_engine();
   silence_warnings();
@@ -119,6 +127,7 @@ LoadedModel load_model(const std::string& path, Diagnostics& diagnostics) {
     move_to_cpu(loaded.module);
     drop_repeated_arguments(loaded.module);
     take_newer_operators_apart(loaded.module);
+    check_constant_arguments(loaded.module);
     keep_neutral_arithmetic(loaded.module);
     loaded.bundled_inputs = read_bundled_inputs(loaded.module);
     loaded.traced_inputs = read_traced_inputs(archive);

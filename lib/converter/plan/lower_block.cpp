@@ -4,6 +4,7 @@
 #include <torch/csrc/jit/ir/constants.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "lib/converter/graph/control_flow.h"
 #include "lib/ops/integer_moves.h"
@@ -87,6 +88,11 @@ void BlockLowering::lower_node(const Node& node) {
   if ((macs == Macs::kRecurrent || macs == Macs::kCell) && !source.empty()) {
     builder_.model().recurrent_sources.insert(source);
   }
+  const auto refuse = [&](const Refusal& refusal) {
+    scope_.refusals.push_back(refusal);
+    // Later nodes can read these operands and be checked, too. The model itself is dropped.
+    for (const Value* output : node.outputs()) stand_in(output);
+  };
   try {
     if (is_flow) {
       scope_.lower_flow(scope_, *this, node);
@@ -96,9 +102,9 @@ void BlockLowering::lower_node(const Node& node) {
     }
     name_outputs(node);
   } catch (const NodeRefused& refused) {
-    scope_.refusals.push_back(refused.refusal());
-    // Later nodes can read these operands and be checked, too. The model itself is dropped.
-    for (const Value* output : node.outputs()) stand_in(output);
+    refuse(refused.refusal());
+  } catch (const std::length_error&) {
+    refuse({source, node.kind().toQualString(), "arguments that need a constant beyond all sizes", "", ""});
   }
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <unordered_set>
 
+#include "lib/base/error.h"
 #include "lib/converter/graph/control_flow.h"
 
 namespace nnapi_convert {
@@ -111,6 +112,7 @@ class ControlFlowLowering {
     if (!constant_rounds(node_)) captures_.add(node_.input(0));
     has_condition_ = !is_always_true(node_.input(1)) || !is_always_true(body.outputs()[0]);
     has_counter_ = !has_unlimited_rounds(node_) || !body.inputs()[0]->uses().empty();
+    NNC_ASSERT(has_condition_ || !has_unlimited_rounds(node_), "a loop that never ends");
     std::vector<OperandId> inputs(2);
     for (size_t i = kLoopInputs; i < node_.inputs().size(); ++i)
       inputs.push_back(outer_.operand(node_, node_.input(i)));
