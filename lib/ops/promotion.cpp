@@ -61,11 +61,20 @@ at::ScalarType combined(at::ScalarType higher, at::ScalarType lower) {
   return higher;
 }
 
+void refuse_dtype(const OpArguments& args, const std::vector<std::string>& names, at::ScalarType dtype) {
+  std::string found;
+  for (const std::string& name : names) {
+    if (!counts_as_number(args, name)) found += (found.empty() ? "" : " and ") + to_text(args.tensor(name));
+  }
+  args.require(false, fmt::format("a computation in {} of {}", dtype_name(dtype), found),
+               "float32, int32, int64 or bool",
+               c10::isFloatingType(dtype) ? hint_for_floats(*args.node().owningGraph()) : "");
+}
+
 }  // namespace
 
 at::ScalarType promoted_dtype(const OpArguments& args, const std::vector<std::string>& names) {
   Seen seen;
-  std::string found;
   for (const std::string& name : names) {
     if (counts_as_number(args, name)) {
       add(seen.number, dtype_of_number(args, name));
@@ -75,13 +84,10 @@ at::ScalarType promoted_dtype(const OpArguments& args, const std::vector<std::st
     args.require(!type.is_quantized(), "a tensor " + to_text(type), "float32",
                  "use the operations of torch.ao.nn.quantized.FloatFunctional");
     add(type.rank() == 0 ? seen.single : seen.tensor, type.dtype);
-    found += (found.empty() ? "" : " and ") + to_text(type);
   }
   const at::ScalarType dtype = combined(seen.tensor, combined(seen.single, seen.number));
   // Bytes are taken where float32 is made of them; what computes bytes of bytes is refused later (byte_inputs.h).
-  args.require(has_operand_code(dtype) || dtype == at::kByte,
-               fmt::format("a computation in {} of {}", dtype_name(dtype), found), "float32, int32, int64 or bool",
-               c10::isFloatingType(dtype) ? hint_for_floats(*args.node().owningGraph()) : "");
+  if (!has_operand_code(dtype) && dtype != at::kByte) refuse_dtype(args, names, dtype);
   return dtype;
 }
 
