@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <regex>
 #include <utility>
 #include <vector>
 
@@ -133,6 +134,8 @@ std::string quantisation_refusal(const PackageRequest& request, const Conversion
 }
 
 std::string in_package_words(std::string advice) {
+  static const std::regex level_by_api(R"(--min-api \d+ \(feature level (\d)\))");
+  advice = std::regex_replace(advice, level_by_api, "level=$1");
   static const std::vector<std::pair<std::string, std::string>> words = {
       {"--feature-level ", "level="}, {"--quant ", "quant="}, {"--relax-fp16", "relax-fp16"}};
   for (const auto& [option, word] : words) {
