@@ -309,6 +309,13 @@ enum class Fit {
 
 constexpr uint64_t kMostSide = uint64_t{1} << 24, kMostBytes = uint64_t{1} << 30;
 
+// Half of a number, of an odd one the even neighbour: torchvision's CenterCrop cuts off so many pixels at the left and
+// at the top.
+constexpr uint64_t half_to_even(uint64_t number) {
+  const uint64_t half = number / 2;
+  return half + (number & half & 1);
+}
+
 // Places a picture that has pixels. Without resize and crop it is stretched to the model's size; 0 is a free size.
 inline Fit place(uint32_t from_width, uint32_t from_height, const Preparation& how, uint32_t model_width,
                  uint32_t model_height, Placement* place) {
@@ -328,9 +335,8 @@ inline Fit place(uint32_t from_width, uint32_t from_height, const Preparation& h
             0,          0,           static_cast<uint32_t>(width), static_cast<uint32_t>(height)};
   if (how.crop > 0) {
     if (width < how.crop || height < how.crop) return Fit::kTooSmall;
-    // An odd pixel is cut off at the left and at the top.
-    place->left = static_cast<uint32_t>((width - how.crop + 1) / 2);
-    place->top = static_cast<uint32_t>((height - how.crop + 1) / 2);
+    place->left = static_cast<uint32_t>(half_to_even(width - how.crop));
+    place->top = static_cast<uint32_t>(half_to_even(height - how.crop));
     place->width = place->height = how.crop;
   }
   const bool fits =

@@ -95,6 +95,23 @@ TEST_CASE("1,000 pictures by 4 sets of options: the shim's input is calibration'
   CHECK(flat < 100);
 }
 
+TEST_CASE("the middle of a picture is torchvision's, whose halves of odd numbers are even") {
+  const std::pair<size_t, size_t> lefts[] = {{64, 0}, {65, 0}, {66, 1}, {67, 2},  {68, 2},
+                                             {69, 2}, {70, 3}, {71, 4}, {181, 58}};
+  for (const auto& [width, left] : lefts) {
+    calibration::Picture picture;
+    picture.width = width;
+    picture.height = 64;
+    for (size_t i = 0; i < width * 64; ++i)
+      picture.pixels.insert(picture.pixels.end(), 3, static_cast<uint8_t>(i % width));
+    const PictureChoice choice{0, 64, 255, {0}, {1}, false};
+    const PictureSize size{3, 64, 64};
+    INFO(width);
+    CHECK(prepared(picture, size, preparation_of(choice)).values[0] == static_cast<float>(left));
+    CHECK(filled(picture, choice, size)[63] == static_cast<float>(left + 63));
+  }
+}
+
 TEST_CASE("options for pictures that make no sense for the model are refused") {
   using Catch::Contains;
   const ModuleInterface pictures = interface_of({Dim(1), Dim(3), Dim(224), Dim(224)});

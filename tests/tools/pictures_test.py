@@ -19,6 +19,10 @@ try:
     from PIL import Image
 except ImportError:
     Image = None
+try:
+    from torchvision import transforms
+except ImportError:
+    transforms = None
 
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 NORMALISED = ["--mean", "0.485,0.456,0.406", "--std", "0.229,0.224,0.225"]
@@ -82,7 +86,7 @@ class Pictures(WithModel):
             if layout == "--nchw":
                 found = found.transpose(1, 2, 0)
             whole = resized(pixels, 72, 177 * 72 // 131)
-            left = (whole.shape[1] - 64 + 1) // 2
+            left = round((whole.shape[1] - 64) / 2)
             expected = whole[4:68, left:left + 64]
             self.assertGreater(expected.std(), 10)
             self.assertLessEqual(abs((found * STD + MEAN) * 255 - expected).max(), 1.02)
@@ -90,6 +94,20 @@ class Pictures(WithModel):
                 small = Image.fromarray(pixels).resize((whole.shape[1], 72), Image.BILINEAR)
                 pillow = numpy.asarray(small, float)[4:68, left:left + 64]
                 self.assertLessEqual(abs((found * STD + MEAN) * 255 - pillow).max(), 1.01)
+
+    @unittest.skipUnless(transforms, "needs torchvision")
+    def test_the_middle_is_center_crops(self):
+        """Odd differences, too, whose halves torchvision rounds to even numbers: pixel for pixel."""
+        random = numpy.random.default_rng(8)
+        for side in (64, 63):
+            cropped = self.convert(self.original(), "--runtime", "shim", "--input", f"1,3,{side},{side}", "--nhwc", "--mean",
+                                   "0", "--std", "1", "--pixel-max", "255", "--crop", side, out=f"{side}.pt")
+            model = self.open(cropped)
+            tensor = model.input([1, 3, side, side])
+            for more in range(9):
+                pixels = random.integers(0, 256, (side + more, side + 8 - more, 3), dtype=numpy.uint8)
+                expected = numpy.asarray(transforms.CenterCrop(side)(Image.fromarray(pixels)), numpy.float32)
+                self.assertTrue((model.fill(rgb(pixels), tensor)[0] == expected).all(), (side, more))
 
     @unittest.skipUnless(Image, "needs Pillow")
     def test_pillow(self):
