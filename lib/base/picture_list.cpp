@@ -28,19 +28,25 @@ bool is_picture(const fs::path& path) {
   return text == ".jpg" || text == ".jpeg" || text == ".png";
 }
 
-std::vector<ListedPicture> in_folder(const std::string& folder) {
+bool is_array(const fs::path& path) {
+  const std::string text = ending(path);
+  return text == ".npy" || text == ".npz";
+}
+
+// The files of a folder and its folders that `is_wanted`.
+std::vector<ListedPicture> in_folder(const std::string& folder, bool (*is_wanted)(const fs::path& path)) {
   std::vector<std::string> paths;
   try {
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
-      if (!entry.is_directory() && is_picture(entry.path())) paths.push_back(entry.path().string());
+      if (!entry.is_directory() && is_wanted(entry.path())) paths.push_back(entry.path().string());
     }
   } catch (const fs::filesystem_error& error) {
     throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}", folder, error.code().message()));
   }
   std::sort(paths.begin(), paths.end());
-  std::vector<ListedPicture> pictures;
-  for (const std::string& path : paths) pictures.push_back({path, fs::path(path).lexically_relative(folder).string()});
-  return pictures;
+  std::vector<ListedPicture> files;
+  for (const std::string& path : paths) files.push_back({path, fs::path(path).lexically_relative(folder).string()});
+  return files;
 }
 
 // The end of the path in a line of a list, and the beginning of the label.
@@ -78,19 +84,32 @@ std::vector<ListedPicture> in_list(const std::string& list) {
 }  // namespace
 
 bool names_pictures(const std::string& source) {
-  return fs::is_directory(source) || ending(source) == ".txt" || is_picture(source);
+  if (fs::is_directory(source)) return list_arrays(source).empty();
+  return ending(source) == ".txt" || is_picture(source);
 }
 
 std::vector<ListedPicture> list_pictures(const std::string& source) {
   const bool is_folder = fs::is_directory(source);
-  std::vector<ListedPicture> pictures = is_folder ? in_folder(source)
+  std::vector<ListedPicture> pictures = is_folder ? in_folder(source, is_picture)
                                         : is_picture(source)
                                             ? std::vector<ListedPicture>{{source, fs::path(source).filename().string()}}
                                             : in_list(source);
   if (!pictures.empty()) return pictures;
+  throw ConvertError(
+      ExitCode::kBadFile,
+      is_folder ? fmt::format("{}: no picture and no array found; .jpg, .jpeg, .png, .npy or .npz files needed", source)
+                : fmt::format("{}: no path found; one path a line needed", source));
+}
+
+std::vector<ListedPicture> list_arrays(const std::string& source) {
+  if (!fs::is_directory(source)) return {};
+  std::vector<ListedPicture> arrays = in_folder(source, is_array);
+  if (arrays.empty()) return arrays;
+  const std::vector<ListedPicture> pictures = in_folder(source, is_picture);
+  if (pictures.empty()) return arrays;
   throw ConvertError(ExitCode::kBadFile,
-                     is_folder ? fmt::format("{}: no picture found; .jpg, .jpeg or .png files needed", source)
-                               : fmt::format("{}: no path found; one path a line needed", source));
+                     fmt::format("{}: pictures and arrays found, as {} and {}; a folder of one of both needed", source,
+                                 pictures[0].name, arrays[0].name));
 }
 
 }  // namespace nnapi_convert::calibration

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which pictures a source names: a folder with its folders, a text file with one path a line, or a picture itself.
+// Which pictures a source names: a folder with its folders, a text file with one path a line, or a picture itself; and
+// which files of NumPy a folder has.
 #pragma once
 
 #include <string>
@@ -7,7 +8,7 @@
 
 namespace nnapi_convert::calibration {
 
-// True for a folder, for .txt and for what ends as pictures do.
+// True for a folder without arrays, for .txt and for what ends as pictures do.
 bool names_pictures(const std::string& source);
 
 struct ListedPicture {
@@ -20,5 +21,9 @@ struct ListedPicture {
 // between them. Spaces may be between them, too, where no file has the whole line as its path, and one the text before
 // them. Throws ConvertError (kBadFile) where there is none.
 std::vector<ListedPicture> list_pictures(const std::string& source);
+
+// The .npy and .npz files of a folder and its folders, in the order of their paths, as pictures are listed; none where
+// the source is no folder. Throws ConvertError (kBadFile) for a folder of both pictures and arrays.
+std::vector<ListedPicture> list_arrays(const std::string& source);
 
 }  // namespace nnapi_convert::calibration

@@ -11,7 +11,7 @@ import numpy
 import torch
 
 from calibrate_models import CalibrateTest, TwoInputs, picture_samples, write_png
-from cli import PROGRAM, environment
+from cli import PROGRAM, environment, run
 from stock_torch import load
 
 
@@ -38,6 +38,32 @@ class Data(CalibrateTest):
         for save in (numpy.savez, numpy.savez_compressed):
             save(self.folder / "data.npz", x=self.pictures[:64].numpy())
             self.assertTrue(self.same_file(self.folder / "data.npz"))
+
+    def test_folders_of_arrays(self):
+        """Each file is a sample, or several; folders in it are read, too, in the order of their paths."""
+        folder = self.folder / "arrays"
+        (folder / "b").mkdir(parents=True)
+        for i, picture in enumerate(self.pictures[:64]):
+            file = folder / ("b" if i >= 40 else "") / f"{i:02}"
+            (numpy.save(f"{file}.npy", picture.numpy()) if i % 3 else numpy.savez(f"{file}.npz", x=picture[None].numpy()))
+        self.assertTrue(self.same_file(folder))
+        floats = self.convert(self.model, *self.spec, "--nhwc", out="float.pt")
+        found = self.succeed("verify", self.model, self.folder / "found.pt", "--inputs", folder)
+        self.assertIn("calibration measured", found.stdout)
+        self.assertEqual(3, run("verify", self.model, floats, "--inputs", folder).code)  # it wasn't calibrated
+        several = self.folder / "several"
+        several.mkdir()
+        for i in range(4):
+            numpy.save(several / f"{i}.npy", self.pictures[16 * i:16 * i + 16].numpy())
+        self.assertTrue(self.same_file(several))
+        out = self.folder / "out.pt"
+        self.fail_with(2, self.model, *self.options, folder, *AS_THEY_ARE, "-o", out, needed=["are for pictures"])
+        write_png(folder / "a.png", numpy.zeros((16, 16, 3), numpy.uint8))
+        self.fail_with(3, self.model, *self.options, folder, "-o", out, needed=["pictures and arrays found, as a.png and"])
+        numpy.save(several / "4.npy", numpy.zeros((1, 3, 8, 8), numpy.float32))
+        self.fail_with(3, self.model, *self.options, several, "-o", out, needed=["4.npy: input x: shape [1, 3, 8, 8] found"])
+        (several / "4.npy").write_text("no array")
+        self.fail_with(3, self.model, *self.options, several, "-o", out, needed=["4.npy: no NumPy array"])
 
     def test_one_tensor(self):
         self.assertTrue(self.same_file(self.samples(self.pictures[:64], "one.pt")))
@@ -126,7 +152,7 @@ class Data(CalibrateTest):
             (self.folder / "text.npy", 3, "no NumPy array"),
             (self.folder / "cut.npy", 3, "cut short"),
             (self.folder / "missing.pt", 3, "can't read"),
-            (empty, 3, "no picture found"),
+            (empty, 3, "no picture and no array found; .jpg, .jpeg, .png, .npy or .npz files needed"),
             ("random:0", 2, "random:N"),
             ("bundled", 3, "no bundled inputs"),
         ]

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 
 #include "lib/base/error.h"
@@ -90,6 +91,8 @@ class SampleList {
     }
   }
 
+  size_t size() const { return samples_.size(); }
+  uint64_t bytes_of_first() const { return bytes_of(samples_.front()); }
   CalibrationSamples take() { return std::move(samples_); }
 
  private:
@@ -181,9 +184,10 @@ at::Tensor to_torch(const calibration::Array& array) {
   return tensor;
 }
 
-// Arrays of an archive belong to the inputs by their names; in their order where none has an input's name.
-void read_numpy(const std::string& path, const ModuleInterface& interface, SampleList& samples,
-                Diagnostics& diagnostics) {
+// Arrays of an archive belong to the inputs by their names; in their order where none has an input's name. Messages
+// call the file `place`.
+void read_numpy(const std::string& path, const std::string& place, const ModuleInterface& interface,
+                SampleList& samples, Diagnostics& diagnostics) {
   const std::vector<calibration::Array> arrays = calibration::read_numpy_file(path);
   std::map<std::string, at::Tensor> named;
   std::vector<at::Tensor> in_order, by_name;
@@ -198,7 +202,7 @@ void read_numpy(const std::string& path, const ModuleInterface& interface, Sampl
     if (found != named.end()) by_name.push_back(found->second);
     needed_names.push_back(input.name);
   }
-  if (by_name.size() == interface.inputs.size()) return samples.add(by_name, "the file");
+  if (by_name.size() == interface.inputs.size()) return samples.add(by_name, place);
   if (!by_name.empty()) {
     fail(path, fmt::format("arrays {} found, {} needed: one for each input, by its name", fmt::join(found_names, ", "),
                            fmt::join(needed_names, ", ")));
@@ -206,11 +210,38 @@ void read_numpy(const std::string& path, const ModuleInterface& interface, Sampl
   // numpy.savez(path, a, b) names them so.
   const bool is_unnamed = std::all_of(found_names.begin(), found_names.end(),
                                       [](const std::string& name) { return name.rfind("arr_", 0) == 0; });
-  samples.add(in_order, "the file");
+  samples.add(in_order, place);
   if (needed_names.size() == 1 || is_unnamed) return;
   diagnostics.warn(
       fmt::format("calibration: arrays {} are taken for the inputs {} in this order: none has an input's name",
                   fmt::join(found_names, ", "), fmt::join(needed_names, ", ")));
+}
+
+// Reads the files of a folder into `data`. Where the first one is one sample, all are taken to be, and no more are read
+// than are used. Samples are numbered as files where each file is one.
+void read_arrays(const std::vector<calibration::ListedPicture>& files, const ModuleInterface& interface,
+                 SampleList& samples, CalibrationData& data, Diagnostics& diagnostics) {
+  std::vector<size_t> used(files.size());
+  std::iota(used.begin(), used.end(), size_t{0});
+  bool are_single = true;
+  for (size_t i = 0; i < used.size(); ++i) {
+    const calibration::ListedPicture& file = files[used[i]];
+    const size_t before = samples.size();
+    Diagnostics of_file;  // the same of all files
+    read_numpy(file.path, file.name, interface, samples, i == 0 ? diagnostics : of_file);
+    const bool is_one = samples.size() == before + 1;
+    are_single = are_single && is_one;
+    if (i == 0 && is_one) thin_out(used, most_samples(samples.bytes_of_first()));
+    for (size_t number = before; number < samples.size(); ++number) {
+      const std::string name = is_one ? file.name : fmt::format("{}[{}]", file.name, number - before);
+      data.names.push_back({used.at(i), name, file.path, file.label, 0, 0});
+    }
+  }
+  if (used.size() < files.size()) warn_of_thinning(used.size(), files.size(), "files", diagnostics);
+  data.pictures = files;
+  data.found = are_single ? files.size() : samples.size();
+  if (are_single) return;
+  for (size_t number = 0; number < data.names.size(); ++number) data.names[number].number = number;
 }
 
 int random_count(const std::string& source) {
@@ -309,7 +340,9 @@ CalibrationData read_calibration(const CalibrationOptions& options, const Module
   SampleList samples(options, interface);
   const bool is_random = source.rfind(kRandomSource, 0) == 0;
   CalibrationData result;
-  const bool is_pictures = is_file_of_samples(source) && calibration::names_pictures(source);
+  const bool is_path = is_file_of_samples(source);
+  const bool is_pictures = is_path && calibration::names_pictures(source);
+  const auto arrays = is_path ? calibration::list_arrays(source) : std::vector<calibration::ListedPicture>();
   if (!is_pictures && options.pictures.is_given()) {
     throw ConvertError(ExitCode::kUsage, fmt::format("--calibrate {}: --resize, --crop, --mean, --std, --pixel-max and "
                                                      "--bgr are for pictures",
@@ -327,14 +360,16 @@ CalibrationData read_calibration(const CalibrationOptions& options, const Module
     };
     result.pictures = read_pictures(options, interface, diagnostics, add);
     result.found = result.pictures.size();
+  } else if (!arrays.empty()) {
+    read_arrays(arrays, interface, samples, result, diagnostics);
   } else if (ends_with(source, ".npy") || ends_with(source, ".npz")) {
-    read_numpy(source, interface, samples, diagnostics);
+    read_numpy(source, "the file", interface, samples, diagnostics);
   } else {
     read_torch(source, interface.inputs.size(), samples);
   }
   result.samples = samples.take();
   const size_t count = result.samples.size(), most = count == 0 ? 0 : most_samples(bytes_of(result.samples[0]));
-  if (!is_pictures) result.found = count;
+  if (result.found == 0) result.found = count;
   for (size_t i = result.names.size(); i < count; ++i) result.names.push_back({i});
   thin_out(result.samples, most);
   thin_out(result.names, most);

@@ -23,12 +23,15 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// Returns a hash of a file, or of all pictures that a folder or a list of paths names, with their names and labels. The
-// conversion leaves out a picture that isn't there.
+// Returns a hash of a file, or of all pictures or arrays that a folder or a list of paths names, with their names and
+// labels. The conversion leaves out a picture that isn't there.
 std::string hash_of_data(const std::string& path) {
-  if (!calibration::names_pictures(path)) return hash_of_file(path);
+  const bool is_list = fs::is_directory(path) || calibration::names_pictures(path);
+  if (!is_list) return hash_of_file(path);
+  std::vector<calibration::ListedPicture> files = calibration::list_arrays(path);
+  if (files.empty()) files = calibration::list_pictures(path);
   std::string text;
-  for (const calibration::ListedPicture& picture : calibration::list_pictures(path)) {
+  for (const calibration::ListedPicture& picture : files) {
     text += picture.name + "\t" + picture.label + "\t" +
             (fs::is_regular_file(picture.path) ? hash_of_file(picture.path) : "none") + "\n";
   }
