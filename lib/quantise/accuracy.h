@@ -29,8 +29,13 @@ struct Accuracy {
   size_t right_float = 0, right_integers = 0;
   size_t only_float = 0, only_integers = 0;  // samples that one of the two alone gets right
 
+  static constexpr size_t kFewSamples = 30;  // fewer say nothing of a loss: one sample is more than 3 points
+
   double of_float() const { return share(right_float); }
   double of_integers() const { return share(right_integers); }
+  bool is_of_few() const { return samples < kFewSamples; }
+  // Samples that both get right, or neither.
+  size_t agreed() const { return samples - only_float - only_integers; }
 
  private:
   double share(size_t right) const {

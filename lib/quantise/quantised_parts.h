@@ -32,7 +32,7 @@ struct QuantisedParts {
   std::optional<Distance> distance = {};
   std::optional<Accuracy> accuracy = {};  // on the same samples, where their classes are known
   std::optional<Score> score = {};        // the same, where something gives results a number
-  std::string class_source = {};          // where classes are from, or why folders are not taken as classes
+  std::string class_source = {};          // where classes are from, or why they are not known
 };
 
 }  // namespace nnapi_convert::quantise

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "lib/base/counted.h"
 #include "lib/base/error.h"
 #include "lib/converter/samples/sample_classes.h"
 #include "lib/quantise/expected_results.h"
@@ -15,6 +16,12 @@ namespace {
 
 bool may_have_classes(const CalibrationOptions& calibration, const CalibrationData& data) {
   return has_given_classes(calibration, data) || std::filesystem::is_directory(calibration.source);
+}
+
+// Whether people look for an accuracy: nothing else judges the results, and the data are no random numbers.
+bool is_accuracy_missed(const CalibrationOptions& calibration) {
+  return calibration.sample_boxes.empty() && calibration.metric_command.empty() &&
+         calibration.source.rfind("random:", 0) != 0;
 }
 
 // The outputs that tell classes. Where --labels names as many classes as one of several has, it is that one.
@@ -34,15 +41,26 @@ std::vector<quantise::ClassOutput> outputs_of(const CalibrationData& data, size_
   return outputs_for(model_of_results(first.results.front()), named);
 }
 
+// Why there is no accuracy, of samples whose classes nothing gives; empty where nobody misses it.
+std::string unknown_classes(const CalibrationOptions& calibration, size_t outputs) {
+  if (!is_accuracy_missed(calibration)) return "";
+  if (outputs == 1) {
+    return fmt::format("no accuracy: the samples' classes are not known: no --sample-labels{}",
+                       std::filesystem::is_directory(calibration.source) ? ", and no folder for each class" : "");
+  }
+  return fmt::format("no accuracy: {} of the model tell a class; --metric or --sample-boxes measures other results",
+                     outputs == 0 ? "no results" : counted(outputs, "result"));
+}
+
 }  // namespace
 
 SampleTruth truth_of(const CalibrationOptions& calibration, const CalibrationData& data,
                      const std::vector<std::string>& class_names, const LoadedModel& loaded,
                      const PlannedModel& planned) {
-  if (!may_have_classes(calibration, data)) return {};
+  if (!may_have_classes(calibration, data) && !is_accuracy_missed(calibration)) return {};
   const std::vector<quantise::ClassOutput> outputs = outputs_of(data, class_names.size(), loaded, planned);
   if (outputs.size() != 1) {
-    if (!has_given_classes(calibration, data)) return {};
+    if (!has_given_classes(calibration, data)) return {{}, {}, unknown_classes(calibration, outputs.size())};
     throw ConvertError(
         ExitCode::kUsage,
         fmt::format("{}: {} outputs of the model tell a class, one needed: a row of numbers for each sample, one for "
@@ -59,6 +77,7 @@ SampleTruth truth_of(const CalibrationOptions& calibration, const CalibrationDat
   SampleClasses found = classes_of(calibration, data, known);
   truth.classes = std::move(found.classes);
   truth.source = std::move(found.source);
+  if (!truth.has_classes() && truth.source.empty()) truth.source = unknown_classes(calibration, outputs.size());
   return truth;
 }
 

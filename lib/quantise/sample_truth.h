@@ -17,7 +17,7 @@ namespace nnapi_convert {
 struct SampleTruth {
   quantise::Classes classes = {};  // by sample; empty: not known
   quantise::ClassOutput output = {};
-  std::string source = {};  // where they are from, or why folders are not taken as classes; may be empty
+  std::string source = {};  // where they are from, or why they are not known; may be empty
 
   bool has_classes() const { return !classes.empty(); }
 };

@@ -118,6 +118,11 @@ size_t fewest_float(size_t count, const std::function<bool(size_t)>& is_met) {
 }
 
 std::string to_text(const Accuracy& accuracy) {
+  if (accuracy.is_of_few()) {
+    return fmt::format("{} of {} right in float, {} in integers, both alike on {}; {} or more tell what is lost",
+                       accuracy.right_float, accuracy.samples, accuracy.right_integers, accuracy.agreed(),
+                       Accuracy::kFewSamples);
+  }
   const Interval loss = loss_interval(accuracy);
   const double lost = accuracy.of_float() - accuracy.of_integers();
   return fmt::format("{:.2f}% in float, {:.2f}% in integers, {:.2f} points lost ({:.2f} to {:.2f})",

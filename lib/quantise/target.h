@@ -57,7 +57,8 @@ void check_loss_provable(const Target& target, size_t samples, size_t held_back)
 // `is_met` tells of a number. Doubles the number until it holds, then halves the step back.
 size_t fewest_float(size_t count, const std::function<bool(size_t)>& is_met);
 
-// "85.0% in float, 84.0% in integers, 1.0 points lost (-1.2 to 4.3)".
+// "85.0% in float, 84.0% in integers, 1.0 points lost (-1.2 to 4.3)"; of few samples only what agreed: "9 of 10 right
+// in float, 7 in integers, both alike on 8; 30 or more tell what is lost".
 std::string to_text(const Accuracy& accuracy);
 std::string to_text(const Score& score);
 

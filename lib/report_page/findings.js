@@ -64,14 +64,22 @@ const outputText = ({ snr_db: snr, top1_agreement: top1 }) => `SNR ${snr == null
 
 const levelOfLoss = (accuracy) => levelBelow(1 - (accuracy.float - accuracy.integers), LEAST_KEPT);
 
-const accuracyText = ({ samples, float, integers, loss_interval: [lowest, highest] }) => `accuracy ${percentText(integers, 1)} in integers, `
+// Fewer samples say nothing of a loss.
+const FEW_SAMPLES = 30;
+
+const fewText = ({ samples, right, right_alone: alone }) => `accuracy: ${right.float} of ${samples} right in float, ${right.integers} in integers, `
+  + `both alike on ${samples - alone.float - alone.integers}; ${FEW_SAMPLES} or more tell what is lost`;
+
+const accuracyText = (accuracy) => (accuracy.samples < FEW_SAMPLES ? fewText(accuracy) : lossText(accuracy));
+
+const lossText = ({ samples, float, integers, loss_interval: [lowest, highest] }) => `accuracy ${percentText(integers, 1)} in integers, `
   + `${percentText(float, 1)} in float, on ${countText(samples, "sample")}; ${(100 * (float - integers)).toFixed(1)} points lost `
   + `(${(100 * lowest).toFixed(1)} to ${(100 * highest).toFixed(1)})`;
 
 function calibrationFindings({ distance, accuracy }) {
   const level = distance ? levelOfDistance(distance) : "";
   const found = level ? [[level, `far from the float model: ${outputText(distance)}`]] : [];
-  if (accuracy && levelOfLoss(accuracy)) found.push([levelOfLoss(accuracy), accuracyText(accuracy)]);
+  if (accuracy && accuracy.samples >= FEW_SAMPLES && levelOfLoss(accuracy)) found.push([levelOfLoss(accuracy), accuracyText(accuracy)]);
   return found;
 }
 

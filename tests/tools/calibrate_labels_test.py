@@ -18,7 +18,7 @@ def held_back(count, every=5, most=200):
 
 
 class Accuracy(ColouredTest):
-    COUNT = 120
+    COUNT = 160
 
     def setUp(self):
         super().setUp()
@@ -73,7 +73,7 @@ class Accuracy(ColouredTest):
         for place, value in enumerate((found["float"], found["integers"], found["float"] - found["integers"],
                                        *found["loss_interval"])):
             self.assertAlmostEqual(100 * value, float(line[place + 1]), delta=0.0051)
-        self.assertIn("; accuracy on 24 of them: ", self.succeed("inspect", self.out).stdout)
+        self.assertIn("; accuracy on 32 of them: ", self.succeed("inspect", self.out).stdout)
 
     def test_folders_in_sorted_order(self):
         """The folders' order is the model's where they are named so, and the command says what it takes."""
@@ -117,11 +117,26 @@ class Accuracy(ColouredTest):
                 self.assertIn("classes by --sample-labels\n", text)
                 self.assert_counted(self.by_path())
 
+    def test_few_samples_tell_no_loss(self):
+        """Of 24 samples one is four points: only what agrees is told, on the page, too."""
+        self.pixels, self.classes = self.pixels[:120], self.classes[:120]
+        for path in self.paths[120:]:
+            path.unlink()
+        self.paths = self.paths[:120]
+        text = self.calibrate(self.pictures, "--labels", self.labels, "--report", self.folder / "page.html").stdout
+        self.assertNotIn("points", text)
+        found = self.accuracy()
+        agreed = 24 - sum(found["right_alone"].values())
+        line = (f"{found['right']['float']} of 24 right in float, {found['right']['integers']} in integers, both alike on "
+                f"{agreed}; 30 or more tell what is lost")
+        self.assertIn(f"accuracy on 24 samples: {line}\n", text)
+        self.assertIn(line, self.succeed("inspect", self.out).stdout)
+
     def test_some_without_a_class(self):
         file = self.folder / "classes.txt"
         file.write_text("\n".join(f"{path} {label}" for path, label in zip(self.paths[:60], self.classes.tolist())))
         text = self.calibrate(self.pictures, "--sample-labels", file).stdout
-        self.assertIn("classes by --sample-labels; 60 of 120 samples have none\n", text)
+        self.assertIn("classes by --sample-labels; 100 of 160 samples have none\n", text)
         judging = [i for i in (self.by_path()[j] for j in held_back(self.COUNT)) if i < 60]
         self.assertEqual(len(judging), self.accuracy()["samples"])
 
@@ -163,7 +178,7 @@ class Accuracy(ColouredTest):
         again = self.folder / "again" / "out.pt"
         again.parent.mkdir()
         text = self.succeed(self.model, *self.SPEC, "--calibration", table, "--labels", self.labels, "-o", again).stdout
-        self.assertIn("accuracy on 24 samples, as the table has it: ", text)
+        self.assertIn("accuracy on 32 samples, as the table has it: ", text)
         self.assertEqual(self.out.read_bytes(), again.read_bytes())
 
     def test_what_is_not_guessed(self):
@@ -176,21 +191,23 @@ class Accuracy(ColouredTest):
                 (ColouredTest.trained, folders, [], "no accuracy: the pictures lie in 11 folders, and the model has 6 classes"),
                 (eleven, folders, [], "no accuracy: the 11 folders have numbers as names"),
                 (ColouredTest.trained, folders, ["--labels", self.labels], "no accuracy: no folder has the name of a class"),
-                (ColouredTest.trained, self.pictures / "box-red", [], None)):
+                (ColouredTest.trained, self.pictures / "box-red", [],
+                 "no accuracy: the samples' classes are not known: no --sample-labels, and no folder for each class\n"),
+                (nn.Sequential(*list(ColouredTest.trained)[:3]), self.pictures, [],
+                 "no accuracy: no results of the model tell a class; --metric or --sample-boxes")):
             with self.subTest(message=message):
                 with torch.no_grad():
                     torch.jit.trace(model, torch.rand(1, 3, 24, 24)).save(str(self.model))
                 text = self.calibrate(source, *options).stdout
                 self.assertNotIn("accuracy on", text)
-                self.assertIn(message or "", text)
-                self.assertEqual(message is not None, "no accuracy" in text)
+                self.assertEqual(1, text.count(message), text)
 
     def test_bad_labels(self):
         file = self.folder / "classes.txt"
         options = [self.model, *self.SPEC, *self.NORM, "--calibrate", self.pictures, "--sample-labels", file, "-o", self.out]
         first = self.paths[0]
-        cases = (("1\n2\n", "2 lines found and 120 samples in"),
-                 ("\n".join(["6"] * 120), "line 1: class '6' found, needed is a number from 0 to 5; with --labels FILE"),
+        cases = (("1\n2\n", "2 lines found and 160 samples in"),
+                 ("\n".join(["6"] * 160), "line 1: class '6' found, needed is a number from 0 to 5; with --labels FILE"),
                  (f"{first} dog", "class 'dog' found"), (f"{first} 1\n{first} 2", "has another class in a line before"),
                  (f"{first} 1\n3", "'3' found, a path and a class needed"))
         for text, message in cases:
@@ -210,7 +227,7 @@ class Accuracy(ColouredTest):
             torch.jit.trace(ColouredTest.trained[:3], torch.rand(1, 3, 24, 24)).save(str(self.model))
         options = [self.model, *self.SPEC, *self.NORM, "--calibrate", self.pictures, "-o", self.out]
         self.fail_with(2, *options, "--sample-labels", file, needed=["0 outputs of the model tell a class, one needed"])
-        self.assertNotIn("accuracy", self.succeed(*options).stdout)
+        self.assertNotIn("accuracy on", self.succeed(*options).stdout)
 
 
 class Fragile(nn.Module):
