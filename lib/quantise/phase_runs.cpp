@@ -10,14 +10,23 @@
 
 namespace nnapi_convert::quantise {
 
-size_t most_runs_of(const nnapi::Model& model, bool tries_all) {
-  constexpr int64_t kFewestRuns = 200, kMostRuns = 10000, kMultiplyAdds = 20'000'000'000, kOfOperation = 10'000;
-  if (tries_all) return std::numeric_limits<size_t>::max();
+namespace {
+
+constexpr int64_t kMultiplyAdds = 20'000'000'000;  // of all runs for refining
+
+}  // namespace
+
+int64_t run_cost_of(const nnapi::Model& model) {
+  constexpr int64_t kOfOperation = 10'000;
   const Count macs = nnapi::multiply_adds(model);
-  // A small operation takes as long as some thousand multiply-adds.
   const auto operations = static_cast<int64_t>(model.operations.size());
-  const int64_t one = macs.is_known() ? macs.value_or(0) + kOfOperation * operations + 1 : kMultiplyAdds;
-  return static_cast<size_t>(std::clamp(kMultiplyAdds / one, kFewestRuns, kMostRuns));
+  return macs.is_known() ? macs.value_or(0) + kOfOperation * operations + 1 : kMultiplyAdds;
+}
+
+size_t most_runs_of(const nnapi::Model& model, bool tries_all) {
+  constexpr int64_t kFewestRuns = 200, kMostRuns = 10000;
+  if (tries_all) return std::numeric_limits<size_t>::max();
+  return static_cast<size_t>(std::clamp(kMultiplyAdds / run_cost_of(model), kFewestRuns, kMostRuns));
 }
 
 size_t PhaseRuns::of(Phase phase) const {

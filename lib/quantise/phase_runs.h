@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 
 #include "lib/nnapi/model.h"
@@ -15,6 +16,9 @@ enum class Phase { kExpect, kMethods, kPools, kEqualise, kRefine, kCorrect, kTar
 
 constexpr size_t kMostDiagnosed = 4;     // samples
 constexpr size_t kRunsOfDiagnosis = 11;  // the diagnosis of a sample takes about as long
+
+// What a run computes, in multiply-adds: a small operation takes as long as some thousand.
+int64_t run_cost_of(const nnapi::Model& model);
 
 // Runs of the model for refining ranges: those of small models take next to no time.
 size_t most_runs_of(const nnapi::Model& model, bool tries_all);

@@ -64,6 +64,7 @@ class Quantising {
     const std::string float_operation = first_float(best);
     model_ = forms_.integers(best, options_.integer_inputs, options_.integer_outputs);
     check_valid(float_operation);
+    meter_.finish();
     return report;
   }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "lib/nnapi/dump.h"
 #include "lib/quantise/judging_samples.h"
 #include "lib/quantise/named_operations.h"
+#include "lib/quantise/phase_runs.h"
 #include "lib/quantise/physical_sample.h"
 #include "lib/quantise/preprocessing_check.h"
 #include "lib/quantise/sample_run.h"
@@ -283,6 +285,32 @@ void warn_of_segment(size_t number, const quantise::QuantisedPart& part, size_t 
   }
 }
 
+// Makes one progress of those of the segments, each of which counts by what its runs compute.
+class SegmentProgress {
+ public:
+  SegmentProgress(const Plan& plan, const CalibrationOptions& calibration) : calibration_(calibration) {
+    for (const PlannedSegment& segment : plan.segments) {
+      const double runs = static_cast<double>(quantise::most_runs_of(segment.part.model, false));
+      ends_.push_back((ends_.empty() ? 0 : ends_.back()) +
+                      runs * static_cast<double>(quantise::run_cost_of(segment.part.model)));
+    }
+  }
+
+  std::function<void(size_t done, size_t all)> of_segment(size_t number) const {
+    const double begin = number == 0 ? 0 : ends_[number - 1], size = ends_[number] - begin;
+    return [this, begin, size](size_t done, size_t all) {
+      constexpr double kParts = 100'000;
+      const double share = static_cast<double>(done) / static_cast<double>(std::max<size_t>(all, 1));
+      const auto parts = static_cast<size_t>(kParts * (begin + size * share) / ends_.back());
+      calibration_.on_progress("quantise", parts, static_cast<size_t>(kParts));
+    };
+  }
+
+ private:
+  const CalibrationOptions& calibration_;
+  std::vector<double> ends_;  // by segment: how much is done when it is
+};
+
 QuantisedPlan quantise_split(PlannedModel& planned, Frontend& frontend, const PlanOptions& options,
                              CalibrationSamples given, const HoldBack& rule, const CalibrationOptions& calibration,
                              quantise::Options quantising, QuantMode mode, Diagnostics& diagnostics) {
@@ -295,14 +323,10 @@ QuantisedPlan quantise_split(PlannedModel& planned, Frontend& frontend, const Pl
   result.parts.is_whole = false;
   result.parts.calibration_samples = samples.count;
   result.parts.held_back_samples = samples.whole_held_back.size();
+  SegmentProgress progress(planned.plan, calibration);
   for (size_t i = 0; i < planned.plan.segments.size(); ++i) {
     const size_t left_out = samples.calibration[i].left_out + samples.held_back[i].left_out;
-    if (calibration.on_progress) {
-      const std::string what = fmt::format("quantise segment {} of {}", i + 1, planned.plan.segments.size());
-      quantising.on_progress = [&calibration, what](size_t done, size_t all) {
-        calibration.on_progress(what, done, all);
-      };
-    }
+    if (calibration.on_progress) quantising.on_progress = progress.of_segment(i);
     result.parts.parts.push_back(quantise_segment(planned.plan.segments[i].part, samples.calibration[i],
                                                   samples.held_back[i], quantising, mode));
     warn_of_segment(i, result.parts.parts.back(), left_out, diagnostics);

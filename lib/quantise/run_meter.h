@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts runs of the model while it is quantised, so that one can tell how long the rest takes.
+// Counts runs of the model while it is quantised, so that one can tell how long the rest takes. All runs are told as
+// done once, at the end: what is expected is an estimate.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +19,10 @@ class RunMeter {
   void expect(size_t runs) { all_ = done_ + runs; }
   void count(size_t runs = 1) {
     done_ += runs;
-    if (show_) show_(done_, std::max(all_, done_));
+    if (show_) show_(done_, std::max(all_, done_ + 1));
+  }
+  void finish() {
+    if (show_ && done_ > 0) show_(done_, done_);
   }
 
  private:

@@ -21,18 +21,24 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void show(const std::string& stage);
-  // How far a stage is. The rest takes as long as what was done so far took for as much.
+  // How far a stage is. The rest takes as long as what was done so far took for as much. The share that is shown never
+  // falls within a part, where more turns out to be left; a part begins anew where less was done than before.
   void show_part(const std::string& what, size_t done, size_t all);
   void clear();
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  std::string part_text(size_t done, size_t all, double seconds) const;
+  void begin_part(const std::string& what, size_t done);
+  // 0 where nothing tells it.
+  double seconds_left(size_t done, size_t all, double seconds) const;
+  std::string part_text(size_t done, size_t all, double seconds);
 
   bool is_shown_, shows_lines_;
-  size_t done_ = 0, first_done_ = 0;  // the part's first call said so many
+  size_t done_ = 0;
   std::string part_;
+  size_t first_done_ = 0, last_done_ = 0, percent_ = 0;  // of the part
+  bool is_time_told_ = false;
   Clock::time_point begin_, last_line_ = Clock::now();
 };
 
