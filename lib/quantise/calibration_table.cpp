@@ -232,6 +232,7 @@ ReadTable read_table(const json& table, const CalibrationOptions& calibration, c
   if (!table.at("distance").is_null()) result.parts.distance = distance_of(table["distance"]);
   if (table.contains("accuracy")) result.parts.accuracy = accuracy_of(table["accuracy"]);
   if (table.contains("score")) result.parts.score = score_of(table["score"]);
+  if (table.contains("inputs")) result.parts.fed = recorded_ranges(table["inputs"]);
   for (size_t i = 0; i < models.size(); ++i) {
     result.parts.parts.push_back(Reading(path, i, models[i]).run(segments[i], diagnostics));
   }
@@ -268,6 +269,7 @@ std::string calibration_table(const std::vector<TableModel>& models, const quant
   if (quantised.distance) table["distance"] = distance_json(*quantised.distance);
   if (quantised.accuracy) table["accuracy"] = to_json(*quantised.accuracy);
   if (quantised.score) table["score"] = to_json(*quantised.score);
+  if (!quantised.fed.empty()) table["inputs"] = to_json(quantised.fed);
   if (calibration.pictures.is_given()) table["pictures"] = json::parse(picture_text(calibration.pictures));
   for (size_t i = 0; i < models.size(); ++i) {
     table["segments"].push_back(segment_json(models[i], quantised.parts[i]));

@@ -29,4 +29,18 @@ quantise::Score score_of(const json& entry) {
   return {entry.at("name"), entry.at("float"), entry.at("integers"), entry.at("is_share")};
 }
 
+json to_json(const std::vector<FedRange>& ranges) {
+  json entry = json::array();
+  for (const FedRange& range : ranges) {
+    entry.push_back({{"name", range.input}, {"lowest", range.lowest}, {"highest", range.highest}});
+  }
+  return entry;
+}
+
+std::vector<FedRange> recorded_ranges(const json& entry) {
+  std::vector<FedRange> ranges;
+  for (const json& range : entry) ranges.push_back({range.at("name"), range.at("lowest"), range.at("highest")});
+  return ranges;
+}
+
 }  // namespace nnapi_convert

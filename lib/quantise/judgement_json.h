@@ -3,6 +3,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "lib/quantise/target.h"
 
@@ -14,5 +15,9 @@ nlohmann::json to_json(const quantise::Score& score);
 // What to_json() made. Throw nlohmann::json::exception for another entry.
 quantise::Accuracy accuracy_of(const nlohmann::json& entry);
 quantise::Score score_of(const nlohmann::json& entry);
+
+// The ranges that inputs were fed.
+nlohmann::json to_json(const std::vector<FedRange>& ranges);
+std::vector<FedRange> recorded_ranges(const nlohmann::json& entry);
 
 }  // namespace nnapi_convert

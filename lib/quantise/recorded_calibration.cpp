@@ -55,6 +55,7 @@ std::string with_calibration(const std::string& recorded_options, const Calibrat
   if (quantised.accuracy) entry["accuracy"] = to_json(*quantised.accuracy);
   if (quantised.score) entry["score"] = to_json(*quantised.score);
   if (calibration.pictures.is_given()) entry["pictures"] = pictures_json(calibration.pictures);
+  if (!quantised.fed.empty()) entry["inputs"] = to_json(quantised.fed);
   return record.dump();
 }
 
@@ -89,6 +90,7 @@ std::optional<RecordedCalibration> recorded_calibration(const ConvertedFile& fil
     if (!entry.at("snr_db").is_null()) recorded.snr_db = entry["snr_db"].get<double>();
     if (entry.contains("accuracy")) recorded.accuracy = accuracy_of(entry["accuracy"]);
     if (entry.contains("score")) recorded.score = score_of(entry["score"]);
+    if (entry.contains("inputs")) recorded.fed = recorded_ranges(entry["inputs"]);
     return recorded;
   });
 }

@@ -4,7 +4,9 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "lib/base/fed_range.h"
 #include "lib/converter/load/converted_file.h"
 #include "lib/quantise/quantised_parts.h"
 #include "lib/types/calibration_options.h"
@@ -19,6 +21,7 @@ struct RecordedCalibration {
   PictureChoice pictures;        // of samples that were pictures
   std::optional<quantise::Accuracy> accuracy = {};  // on the samples held back, where their classes were known
   std::optional<quantise::Score> score = {};        // the same, where something gave results a number
+  std::vector<FedRange> fed = {};                   // the ranges of float inputs
 };
 
 // The recorded options with it.
