@@ -363,6 +363,10 @@ void add_convert_options(CLI::App& app, ConvertArguments& arguments) {
       ->type_name("FILE")
       ->group(kResult);
   app.add_flag("--verify", arguments.verify, "run original and result on this machine and compare");
+  app.add_option("--verify-inputs", arguments.verify_inputs,
+                 "verify on these inputs in place of made-up ones: what verify --inputs takes")
+      ->type_name("FILE")
+      ->group(kResult);
   app.add_option("--report", arguments.reports, "write a report, JSON or a page (.html); - is stdout; may be repeated")
       ->type_name("FILE")
       ->allow_extra_args(false);
@@ -378,6 +382,9 @@ FilesInUse files_of(const ConvertArguments& arguments) {
   if (arguments.has_output) files.written.push_back({"--output", arguments.output});
   if (is_file_of_samples(arguments.calibration.source)) {
     files.read.push_back({"--calibrate", arguments.calibration.source, AlsoFits::kFolder});
+  }
+  if (is_file_of_samples(arguments.verify_inputs)) {
+    files.read.push_back({"--verify-inputs", arguments.verify_inputs, AlsoFits::kFolder});
   }
   const CalibrationOptions& calibration = arguments.calibration;
   if (calibration.reads_table()) {

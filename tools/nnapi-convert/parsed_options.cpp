@@ -268,9 +268,9 @@ void check_no_torchscript(const ConvertArguments& arguments) {
 //
 // With `is_of_report`, all options that were given but those that name the model's files and say what is printed.
 std::vector<std::string> given_options(const CLI::App& app, const ConvertArguments& arguments, bool is_of_report) {
-  static const std::set<std::string> kOthers = {"help",          "help-all",  "output",     "litert",
-                                                "report",        "verify",    "dump-after", "emit-cpu",
-                                                "torch-library", "calibrate", "verbose",    "quiet"};
+  static const std::set<std::string> kOthers = {"help",    "help-all",   "output",       "litert",        "report",
+                                                "verify",  "dump-after", "emit-cpu",     "torch-library", "calibrate",
+                                                "verbose", "quiet",      "verify-inputs"};
   static const std::set<std::string> kOfPrinting = {"help", "help-all", "output", "report", "verbose", "quiet"};
   const std::set<std::string>& others = is_of_report ? kOfPrinting : kOthers;
   const bool has_usual_defaults = !is_of_report && (arguments.litert.empty() || !arguments.output.empty());
@@ -350,6 +350,7 @@ void read_parsed(const CLI::App& app, ConvertArguments& arguments) {
   if (arguments.options.embed_shim_source && arguments.options.runtime != Runtime::kShim) {
     throw ConvertError(ExitCode::kUsage, "--embed-shim-source: the output needs no shim; use --runtime shim");
   }
+  arguments.verify = arguments.verify || !arguments.verify_inputs.empty();
   check_split_output(arguments);
   check_no_torchscript(arguments);
   read_self_check(arguments);

@@ -22,6 +22,7 @@ struct ConvertArguments {
   std::vector<std::string> notes;       // each KEY=VALUE
   std::vector<std::string> given;       // the options that decide the result, as they were given; of paths the names
   std::vector<std::string> told;        // those that reports show
+  std::string verify_inputs;            // what --verify runs the models on; empty: made-up inputs, or the calibration's
   std::vector<PackageRequest> package;  // of package_text; empty: one model
   int64_t min_api = 0;
   bool nchw = false, verify = false, no_self_check = false;

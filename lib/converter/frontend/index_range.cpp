@@ -35,6 +35,7 @@ Range common(const Range& one, const Range& other) {
   both.lowest = std::max(one->lowest, other->lowest);
   both.highest = std::min(one->highest, other->highest);
   both.is_cast = one->is_cast && other->is_cast;
+  both.is_row = one->is_row || other->is_row;
   return both;
 }
 
@@ -131,7 +132,11 @@ class Reads {
     const TorchNode& node = *use.user;
     const std::string kind = node.kind().toQualString(), argument = argument_of(use);
     const OpTraits& traits = find_traits(node);
-    if (traits.index == Index::kRows && argument == "indices") return along(node, *node.namedInput("weight"), 0);
+    if (traits.index == Index::kRows && argument == "indices") {
+      IndexRange range = along(node, *node.namedInput("weight"), 0);
+      range.is_row = true;
+      return range;
+    }
     if (traits.index == Index::kAlongDim && (argument == "index" || argument == "indices")) {
       const auto axis = constant(node, "dim");
       return along(node, *node.input(0), axis && axis->isInt() ? std::optional(axis->toInt()) : std::nullopt);
@@ -267,7 +272,13 @@ class ReaderSearch {
   std::set<const torch::jit::Function*> seen_;
 };
 
-bool has_readers(const torch::jit::Module& module) {
+}  // namespace
+
+std::optional<IndexRange> index_range(const TorchValue& value, const TypeMap& types) {
+  return Reads(types).of(value);
+}
+
+bool may_read_indices(const torch::jit::Module& module) {
   ReaderSearch search;
   for (const torch::jit::Module& each : module.modules()) {
     for (const torch::jit::Method& method : each.get_methods()) {
@@ -277,35 +288,31 @@ bool has_readers(const torch::jit::Module& module) {
   return false;
 }
 
-}  // namespace
-
-std::optional<IndexRange> index_range(const TorchValue& value, const TypeMap& types) {
-  return Reads(types).of(value);
+IndexRanges ranges_of_inputs(NormalisedModel& model, const std::vector<TensorType>& types) {
+  InferOptions options;
+  options.keeps_numbers = true;
+  const InferredTypes inferred = infer(model, types, options);
+  std::vector<Range> ranges(types.size());
+  for (size_t i = 0; i < types.size(); ++i) {
+    const Range range = index_range(*model.inputs[i], inferred.types);
+    if (range && range->has_limit() && range->lowest <= range->highest) ranges[i] = range;
+    if (ranges[i]) ranges[i]->reader = nullptr;  // the node is freed with the graph
+  }
+  return ranges;
 }
 
 IndexRanges index_ranges(const LoadedModel& loaded, const std::vector<std::string>& names,
                          const std::vector<TensorType>& types, const FrozenModule* frozen) {
-  std::vector<Range> ranges(names.size());
-  if (!has_readers(loaded.module)) return ranges;
+  if (!may_read_indices(loaded.module)) return std::vector<Range>(names.size());
   try {
     Diagnostics ignored;
     NormalisedModel model =
         normalise(loaded, frozen != nullptr ? *frozen : frozen_module(loaded), {RunBy::kNnapiAndCpu, names}, ignored);
-    if (model.input_names != names || types.size() != names.size()) return ranges;
-    InferOptions options;
-    options.keeps_numbers = true;
-    const InferredTypes inferred = infer(model, types, options);
-    for (size_t i = 0; i < names.size(); ++i) {
-      const Range range = index_range(*model.inputs[i], inferred.types);
-      if (range && range->has_limit() && range->lowest <= range->highest) ranges[i] = range;
-    }
+    if (model.input_names == names && types.size() == names.size()) return ranges_of_inputs(model, types);
   } catch (const ConvertError&) {
-    return std::vector<Range>(names.size());  // nothing is proved
+    // Nothing is proved.
   }
-  for (Range& range : ranges) {
-    if (range) range->reader = nullptr;  // the node is freed with the graph
-  }
-  return ranges;
+  return std::vector<Range>(names.size());
 }
 
 }  // namespace nnapi_convert

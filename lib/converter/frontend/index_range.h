@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lib/converter/frontend/freeze.h"
+#include "lib/converter/graph/normalised_model.h"
 #include "lib/converter/load/load.h"
 #include "lib/ops/op_arguments.h"
 
@@ -20,6 +21,7 @@ struct IndexRange {
   int64_t highest = kUnlimited;       // kUnlimited: the size is unknown
   const TorchNode* reader = nullptr;  // the first operator that reads the values as indices
   bool is_cast = false;               // the model casts the input before it reads the indices: any dtype will do
+  bool is_row = false;                // an index is the number of a table's row, as a word's is
 
   bool has_limit() const { return highest < kUnlimited; }
 };
@@ -35,5 +37,11 @@ using IndexRanges = std::vector<std::optional<IndexRange>>;
 // null: it is made where it is needed.
 IndexRanges index_ranges(const LoadedModel& loaded, const std::vector<std::string>& names,
                          const std::vector<TensorType>& types, const FrozenModule* frozen = nullptr);
+
+// False for a module none of whose methods reads indices.
+bool may_read_indices(const torch::jit::Module& module);
+// Returns the ranges of the model's inputs, which are of these types. Infers types, and changes the graph thereby.
+// Throws ConvertError where the types can't be inferred.
+IndexRanges ranges_of_inputs(NormalisedModel& model, const std::vector<TensorType>& types);
 
 }  // namespace nnapi_convert

@@ -158,6 +158,15 @@ json to_json(const Verification& verification) {
                  {"criterion", verification.criterion},
                  {"outputs", outputs}};
   if (verification.is_without_torch) result["without_torch"] = true;
+  if (const auto& ties = verification.ties) {
+    result["tied_rows"] = {{"rows", ties->rows},
+                           {"moved", ties->moved},
+                           {"at_the_cut", ties->at_the_cut},
+                           {"without_partner", ties->without_partner}};
+  }
+  if (const auto& rounding = verification.rounding) {
+    result["float64"] = {{"original", finite(rounding->original)}, {"converted", finite(rounding->converted)}};
+  }
   for (const VariantVerification& variant : verification.variants) {
     json entry = to_json(variant.result);
     entry["name"] = variant.name;

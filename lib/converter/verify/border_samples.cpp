@@ -173,6 +173,11 @@ bool orders_numbers(const torch::jit::Node& node) {
   return operators.count(node.kind().toQualString()) != 0;
 }
 
+// NMS keeps boxes in the order of their scores.
+bool keeps_boxes(const torch::jit::Node& node) {
+  return std::string(node.kind().toUnqualString()) == "nms";
+}
+
 }  // namespace
 
 std::vector<BorderSample> border_samples(const Values& ordinary, const BorderLimits& limits) {
@@ -198,16 +203,18 @@ BorderLimits limits_of(const torch::jit::Module& module) {
   const auto graph = module.get_method("forward").graph()->copy();
   torch::jit::Inline(*graph);
   BorderLimits limits;
-  bool orders = false;
+  bool orders_results = false;
   for_each_node(*graph, [&](const torch::jit::Node& node) {
-    orders = orders || orders_numbers(node);
+    orders_results = orders_results || orders_numbers(node);
+    limits.keeps_boxes = limits.keeps_boxes || keeps_boxes(node);
+    limits.orders = limits.orders || orders_numbers(node) || limits.keeps_boxes;
     limits.makes_integers = limits.makes_integers || makes_integers(node);
     limits.quantises_floats = limits.quantises_floats || find_traits(node).has(Fact::kRoundsToLevels);
     limits.sums_products = limits.sums_products || sums_products(node);
     limits.is_driven_by_values = limits.is_driven_by_values || is_loop_by_values(node) || makes_sizes_of_values(node) ||
                                  !is_known_operator(node) || node.kind() == c10::prim::SetAttr;
   });
-  limits.orders_sums = orders && limits.sums_products;
+  limits.orders_sums = orders_results && limits.sums_products;
   return limits;
 }
 

@@ -31,6 +31,8 @@ struct BorderLimits {
   bool sums_products = false;
   bool quantises_floats = false;  // fake_quantize: no samples with infinite values either
   bool makes_integers = false;    // of floats, for example
+  bool orders = false;            // puts numbers in order, such as topk and sort, or keeps boxes
+  bool keeps_boxes = false;       // by their scores, as NMS: how many depends on values
   // The model sums products and puts numbers in order (topk, sort, argmax): results that saturate, such as a sigmoid's,
   // are equal or not by their last bit, so that the two models may put them in another order.
   bool orders_sums = false;

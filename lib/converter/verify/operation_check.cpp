@@ -177,7 +177,10 @@ void run_converted(ConvertedFile& file, const Tensors& sample) {
 std::vector<Tensors> tensor_samples(const VerifyRequest& request, const LoadedModel& original,
                                     const ConvertedFile& file, int count) {
   std::vector<Tensors> samples;
-  for (const Values& sample : make_samples(request, original, file, arguments_of(file), count)) {
+  const ForwardArguments arguments = arguments_of(file);
+  MadeUp how;
+  how.has_masks = false;  // infinite scores have no distance
+  for (const Values& sample : SampleMaker(request, original, file, arguments).samples(count, how)) {
     Tensors& tensors = samples.emplace_back();
     for (const c10::IValue& value : sample) {
       if (!value.isTensor()) {

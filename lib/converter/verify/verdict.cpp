@@ -35,18 +35,55 @@ std::string nearness(const Verification& result, const std::string& needed_snr) 
   return fmt::format("SNR of at least {} dB{}", needed_snr, result.is_calibrated ? or_mostly_same(result) : "");
 }
 
+// How near a model quantised by data has to be, in dB.
+double needed_of_calibrated(const Verification& result, const VerifyRequest& request) {
+  using Defaults = VerifyDefaults;
+  const double measured = std::min(*result.calibrated_snr, Defaults::kMostCalibratedSnr);
+  if (!request.inputs_file.empty()) return std::max(measured - Defaults::kCalibratedMargin, Defaults::kUnlikeSnr);
+  if (!result.is_within_ranges) return Defaults::kUnlikeSnr;
+  return std::max(measured - Defaults::kMadeUpMargin, Defaults::kLeastSnr);
+}
+
 // Of a model quantised by data.
 void judge_calibrated(Verification& result, const VerifyRequest& request) {
-  using Defaults = VerifyDefaults;
+  const double needed = needed_of_calibrated(result, request);
   const bool is_like_data = !request.inputs_file.empty();
-  const double expected = std::min(*result.calibrated_snr, Defaults::kMostCalibratedSnr) - Defaults::kCalibratedMargin;
-  const double needed = is_like_data ? std::max(expected, Defaults::kUnlikeSnr) : Defaults::kUnlikeSnr;
   result.criterion = nearness(result, fmt::format("{:.1f}", needed));
-  result.criterion += is_like_data ? fmt::format(", calibration measured {:.1f} dB{}", *result.calibrated_snr,
-                                                 request.hold_back ? " on the same samples, which it held back" : "")
-                                   : "; the inputs were random, unlike the data of the calibration: give such with "
-                                     "--inputs to judge by more";
+  if (is_like_data || result.is_within_ranges) {
+    result.criterion += fmt::format(", calibration measured {:.1f} dB{}", *result.calibrated_snr,
+                                    request.hold_back ? " on the same samples, which it held back" : "");
+  }
+  if (!is_like_data) {
+    result.criterion += fmt::format("; the inputs were random{}: give such with {} to judge by more",
+                                    result.is_within_ranges ? " within the ranges of the calibration's data"
+                                                            : ", unlike the data of the calibration",
+                                    request.is_of_conversion ? "--verify-inputs" : "--inputs");
+  }
   result.passed = are_near(result, needed);
+}
+
+// What was special about the samples and the comparison.
+std::string notes_text(const Verification& verification) {
+  std::string text;
+  if (verification.are_floats_shares) {
+    text += "made-up floats are from 0 to 1: of numbers from N(0, 1) the original makes infinite ones or NaN\n";
+  }
+  if (const auto& ties = verification.ties) {
+    text += fmt::format(
+        "rows that scores order are compared by score and values, as equal scores have no order: of {} {} at another "
+        "place, {} without a partner among rows as low as the last, {} without a partner elsewhere\n",
+        counted(ties->rows, "row"), ties->moved == 1 ? "1 is" : fmt::format("{} are", ties->moved), ties->at_the_cut,
+        ties->without_partner);
+  }
+  const auto& rounding = verification.rounding;
+  if (rounding && rounding->original >= verification.tolerance / 10) {
+    text += fmt::format(
+        "the original amplifies rounding: its own results in float32 are {:.3g} of the range from those in float64, "
+        "the "
+        "converted model's {:.3g}\n",
+        rounding->original, rounding->converted);
+  }
+  return text;
 }
 
 std::string verdict(const Verification& verification) {
@@ -54,9 +91,7 @@ std::string verdict(const Verification& verification) {
   return verification.borders.empty() ? "passed" : "passed but for the border values above";
 }
 
-}  // namespace
-
-void judge(Verification& result, const VerifyRequest& request) {
+void judge_values(Verification& result, const VerifyRequest& request) {
   using Defaults = VerifyDefaults;
   if (result.calibrated_snr && !request.tolerance) return judge_calibrated(result, request);
   if (result.reference) {
@@ -82,6 +117,24 @@ void judge(Verification& result, const VerifyRequest& request) {
                          : std::all_of(result.outputs.begin(), result.outputs.end(), is_exact);
 }
 
+}  // namespace
+
+void judge(Verification& result, const VerifyRequest& request) {
+  judge_values(result, request);
+  if (!result.passed && result.is_per_channel) {
+    result.criterion +=
+        "; the original's weights have a scale for each channel, which PyTorch's own loader can't express: "
+        "--runtime shim keeps their scales";
+  }
+  if (!result.ties) return;
+  result.criterion += "; a partner for nearly all rows";
+  result.passed = result.passed && result.ties->are_matched();
+}
+
+std::string inputs_option(const VerifyRequest& request) {
+  return request.is_of_conversion ? "--verify-inputs FILE" : "`nnapi-convert verify --inputs FILE`";
+}
+
 std::string to_text(const Verification& verification) {
   if (!verification.variants.empty()) {
     std::string all;
@@ -103,8 +156,8 @@ std::string to_text(const Verification& verification) {
     if (!std::isfinite(verification.outputs[i].max_error)) {
       text += fmt::format(
           "output {} has infinite numbers or NaN in one of both, which can't be compared; made-up inputs may lie "
-          "beyond what the model gets: give its own with `nnapi-convert verify --inputs FILE`\n",
-          i);
+          "beyond what the model gets: give its own with {}\n",
+          i, verification.inputs_option);
     }
     if (verification.outputs[i].is_constant) {
       text += fmt::format("warning: output {} is the same everywhere: this compares nothing\n", i);
@@ -125,6 +178,7 @@ std::string to_text(const Verification& verification) {
                                           verification.original->relative_error, verification.original->snr_db)
                             : "can't run here");
   }
+  text += notes_text(verification);
   for (const FedRange& input : verification.fed) text += to_text(input);
   for (const BorderFinding& finding : verification.borders) {
     text += fmt::format("{}{}: {}\n", finding.is_fault ? "" : "warning: ", finding.sample, finding.problem);

@@ -2,6 +2,7 @@
 // The results of verify().
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -48,6 +49,24 @@ struct OriginalDistance {
   double snr_db = 0;          // the lowest of all outputs
 };
 
+// Rows of results that a score orders (tied_rows.h).
+struct TiedRows {
+  size_t rows = 0;             // of the original's
+  size_t moved = 0;            // have their partner at another place
+  size_t at_the_cut = 0;       // without a partner, and as low as the last score: another one may be chosen there
+  size_t without_partner = 0;  // all others without a partner
+
+  void add(const TiedRows& other);
+  // Whether order and choice among ties explain the differences: nearly all rows have a partner.
+  bool are_matched() const;
+};
+
+// The largest distances of an output from the original's results in float64, as shares of its range.
+struct OwnRounding {
+  double original = 0, converted = 0;
+  bool is_explained = false;  // each output of the converted model is about as near as the original's
+};
+
 // A difference at the borders of the inputs' dtypes (border_check.h).
 struct BorderFinding {
   std::string sample;  // "sample 5 (whole numbers near 2^31)"
@@ -70,9 +89,14 @@ struct Verification {
   bool is_calibrated = false;            // quantised by data
   bool is_approximate = false;           // rounded on purpose: weights, functions, or results by half precision
   std::optional<double> calibrated_snr;  // dB, of such a file: what its calibration measured
+  bool is_within_ranges = false;         // made-up inputs are within the ranges of its data
   double tolerance = 0;                  // of float outputs: max error over the range
   bool is_per_channel = false;           // the original has per-channel weights
   std::vector<FedRange> fed;             // of float inputs that a file gave
+  bool are_floats_shares = false;        // made-up floats are from 0 to 1: others make infinite numbers
+  std::optional<TiedRows> ties;          // where rows had to be matched
+  std::optional<OwnRounding> rounding;   // of a float model that is beyond the tolerance
+  std::string inputs_option;             // that gives inputs, with its command
   std::string criterion;                 // what had to hold
   bool passed = false;
   std::vector<VariantVerification> variants;  // of a package: each model's; then the rest is that of the first

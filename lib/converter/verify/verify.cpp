@@ -3,16 +3,12 @@
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
-#include <torch/csrc/jit/runtime/graph_executor.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <functional>
-#include <limits>
 #include <map>
 
-#include "lib/base/counted.h"
 #include "lib/base/error.h"
 #include "lib/base/host_library.h"
 #include "lib/base/watched_run.h"
@@ -22,18 +18,16 @@
 #include "lib/converter/frontend/freeze.h"
 #include "lib/converter/frontend/pixel_input.h"
 #include "lib/converter/frontend/split_results.h"
+#include "lib/converter/graph/changed_attributes.h"
 #include "lib/converter/graph/deep_copy.h"
-#include "lib/converter/graph/quantised_engine.h"
-#include "lib/converter/graph/silenced_warnings.h"
-#include "lib/converter/graph/torch_error.h"
 #include "lib/converter/load/converted_file.h"
-#include "lib/converter/load/custom_operators.h"
 #include "lib/converter/load/load.h"
-#include "lib/converter/load/newer_operators.h"
 #include "lib/converter/load/packed_weights.h"
-#include "lib/converter/verify/accumulator.h"
 #include "lib/converter/verify/border_check.h"
+#include "lib/converter/verify/comparison.h"
 #include "lib/converter/verify/litert_runner.h"
+#include "lib/converter/verify/own_rounding.h"
+#include "lib/converter/verify/run_models.h"
 #include "lib/converter/verify/shim_runner.h"
 #include "lib/converter/verify/tolerance.h"
 #include "lib/converter/verify/verdict.h"
@@ -43,127 +37,12 @@
 namespace nnapi_convert {
 namespace {
 
-[[noreturn]] void fail(const std::string& message) {
-  throw ConvertError(ExitCode::kVerificationFailed, message);
-}
-
-// Returns a hint for inputs on which the original fails.
-std::string hint_for(const VerifyRequest& request, const Metadata& metadata) {
-  if (!request.inputs_file.empty()) return "";
-  const auto& inputs = metadata.inputs;
-  const bool is_flexible =
-      std::any_of(inputs.begin(), inputs.end(), [](const MetadataInput& input) { return !all_fixed(input.type.dims); });
-  return fmt::format(
-      "; its inputs were random{}: give others with `nnapi-convert verify --inputs FILE`, written by "
-      "torch.save((x, ...), FILE){}",
-      is_flexible ? ", of sizes where the model takes any" : "",
-      is_flexible ? ", or other sizes with `verify --input`" : "");
-}
-
-// Runs the module on copies of the inputs, as it may change them.
-Tensors run(torch::jit::Module& module, const InputTuple& inputs, const char* which, const std::string& hint = "") {
-  Tensors outputs;
-  const SilencedWarnings no_warnings;  // they are not of this comparison
-  try {
-    const c10::InferenceMode guard;
-    const KernelsAsDefined kernels(saved_graphs(module));
-    InputTuple own;
-    for (const c10::IValue& input : inputs) own.push_back(deep_copy(input));
-    flatten(module.forward(own), outputs);
-  } catch (const std::exception& error) {
-    const std::string missing = missing_operator(error.what());
-    fail(fmt::format("{} doesn't run: {}", which, missing.empty() ? torch_reason(error) + hint : missing));
-  }
-  return outputs;
-}
-
-// Runs a model that isn't converted. PyTorch's optimiser fails on some models in their second run; without it, autocast
-// in scripts does nothing.
-Tensors run_unconverted(torch::jit::Module& module, const InputTuple& inputs, const char* which,
-                        const std::string& hint = "") {
-  try {
-    return run(module, inputs, which, hint);
-  } catch (const ConvertError&) {
-    const torch::jit::GraphOptimizerEnabledGuard no_optimiser(false);
-    return run(module, inputs, which, hint);
-  }
-}
-
-// Runs the module; returns nothing if this machine can't run it, for example for want of float16 kernels.
-std::optional<Tensors> run_if_possible(torch::jit::Module& module, const InputTuple& inputs) {
-  try {
-    return run_unconverted(module, inputs, "the original");
-  } catch (const ConvertError&) {
-    return std::nullopt;
-  }
-}
-
-void check_same_outputs(const Tensors& original, const Tensors& converted) {
-  if (original.size() != converted.size()) {
-    fail(fmt::format("the original gives {} and the converted model {}", counted(original.size(), "tensor"),
-                     converted.size()));
-  }
-  for (size_t i = 0; i < original.size(); ++i) {
-    if (original[i].sizes() == converted[i].sizes()) continue;
-    fail(fmt::format("output {}: shape [{}] found, [{}] needed", i, fmt::join(converted[i].sizes(), ", "),
-                     fmt::join(original[i].sizes(), ", ")));
-  }
-}
-
-// Quantised tensors may be float32 on one side.
-void check_same_dtypes(const Tensors& original, const Tensors& converted) {
-  for (size_t i = 0; i < original.size(); ++i) {
-    const at::ScalarType needed = original[i].scalar_type(), found = converted[i].scalar_type();
-    if (needed == found || original[i].is_quantized() || converted[i].is_quantized()) continue;
-    fail(fmt::format("output {}: dtype {} found, {} needed", i, dtype_name(found), dtype_name(needed)));
-  }
-}
-
-// How far the original is from the float model that it stands for.
-class OriginalErrors {
- public:
-  void add(const Tensors& meaning, const std::optional<Tensors>& original) {
-    if (!original) return;
-    check_same_outputs(*original, meaning);
-    check_same_dtypes(*original, meaning);
-    outputs_.resize(std::max(outputs_.size(), meaning.size()));
-    for (size_t i = 0; i < meaning.size(); ++i) outputs_[i].add(meaning[i], (*original)[i]);
-  }
-
-  std::optional<OriginalDistance> result() const {
-    if (outputs_.empty()) return std::nullopt;
-    OriginalDistance worst{0, std::numeric_limits<double>::infinity()};
-    for (const Accumulator& output : outputs_) {
-      const OutputComparison comparison = output.result({});
-      worst.relative_error = std::max(worst.relative_error, comparison.relative_error);
-      worst.snr_db = std::min(worst.snr_db, comparison.snr_db);
-    }
-    return worst;
-  }
-
- private:
-  std::vector<Accumulator> outputs_;
-};
-
-// Pooled squared distance of results from the float model's.
-struct Distance {
-  double squares = 0, count = 0;
-  void add(const Tensors& results, const Tensors& reference) {
-    for (size_t i = 0; i < results.size(); ++i) {
-      const at::Tensor error = real_values(results[i]) - real_values(reference[i]);
-      squares += error.square().sum().item().toDouble();
-      count += static_cast<double>(error.numel());
-    }
-  }
-  double rms() const { return std::sqrt(squares / count); }
-};
-
 // Numbers at the borders of float32 are beyond float16's.
 void check_at_borders(Verification& result, const VerifyRequest& request, const LoadedModel& original,
-                      const Metadata& metadata, const Values& ordinary, BorderRuns runs) {
+                      const SampleMaker& maker, const Values& ordinary, BorderRuns runs) {
   if (result.is_quantized || result.reference || !request.inputs_file.empty() || request.fp16) return;
   BorderLimits limits = limits_of(original.module);
-  limits.takes_indices = indices_of(request, original, metadata);
+  limits.takes_indices = maker.takes_indices();
   runs.orders_sums = limits.orders_sums;
   const std::vector<BorderSample> samples = border_samples(ordinary, limits);
   result.border_samples = static_cast<int>(samples.size());
@@ -217,44 +96,73 @@ std::vector<FedRange> fed_ranges_of(const std::vector<Values>& samples, const Me
   return result;
 }
 
-bool are_finite(const std::optional<Tensors>& results) {
-  return results && std::all_of(results->begin(), results->end(), [](const at::Tensor& tensor) {
-           return !tensor.is_floating_point() || tensor.isfinite().all().item().toBool();
-         });
+// A model that keeps state is run on a copy, so that each comparison begins with the state of the file.
+class OwnState {
+ public:
+  explicit OwnState(const torch::jit::Module& module)
+      : keeps_state_(!attributes_changed_by(module, "forward").empty()),
+        module_(keeps_state_ ? deep_copy(module) : module) {}
+
+  bool keeps_state() const { return keeps_state_; }
+  torch::jit::Module& module() { return module_; }
+
+ private:
+  bool keeps_state_;
+  torch::jit::Module module_;
+};
+
+// Whether the original's results on all samples are finite numbers.
+bool are_results_finite(const torch::jit::Module& original, const std::vector<Values>& samples,
+                        const ForwardArguments& arguments, const Metadata& metadata) {
+  OwnState own(original);
+  return std::all_of(samples.begin(), samples.end(), [&](const Values& sample) {
+    tell_sign_of_life();
+    const auto results = run_if_possible(own.module(), assemble(arguments, with_original_dtypes(sample, metadata)));
+    return results && are_finite(*results);
+  });
 }
 
-// The samples to compare on. Integers that are made up are flags, or positive, where the original gives infinite
-// numbers or fails for others, as models with masks or lengths do. A model that keeps state isn't asked: its state
-// would change.
-std::vector<Values> samples_for(const VerifyRequest& request, LoadedModel& original, const ConvertedFile& converted,
-                                const ForwardArguments& arguments, int count) {
-  const auto make = [&](MadeIntegers integers) {
-    return make_samples(request, original, converted, arguments, count, integers);
-  };
-  std::vector<Values> samples = make(MadeIntegers::kDigits);
-  const std::vector<MetadataInput>& inputs = converted.metadata.inputs;
-  const bool has_integers = std::any_of(inputs.begin(), inputs.end(), [](const MetadataInput& input) {
-    return c10::isIntegralType(input.type.dtype, false);
-  });
-  const bool is_asked = has_integers && request.inputs_file.empty() && !samples.empty();
-  if (!is_asked || limits_of(original.module).is_driven_by_values) return samples;
-  const auto is_finite = [&](const Values& sample) {
-    return are_finite(
-        run_if_possible(original.module, assemble(arguments, with_original_dtypes(sample, converted.metadata))));
-  };
-  const auto are_results_finite = [&](const std::vector<Values>& of) {
-    return std::all_of(of.begin(), of.end(), is_finite);
-  };
-  if (are_results_finite(samples)) return samples;
-  for (const MadeIntegers integers : {MadeIntegers::kFlags, MadeIntegers::kPositive}) {
-    std::vector<Values> others = make(integers);
-    if (are_results_finite(others)) return others;
+// The samples to compare on. Where the original gives infinite numbers or fails for made-up integers, or for masks that
+// hide and words that end in padding, they are others: flags, or positive, as models with masks or lengths take them.
+std::vector<Values> samples_for(const SampleMaker& maker, const LoadedModel& original,
+                                const ForwardArguments& arguments, const Metadata& metadata, int count) {
+  std::vector<Values> samples = maker.samples(count, {});
+  const bool is_asked = maker.is_made_up() && (maker.has_integers() || maker.has_masks()) && !samples.empty();
+  if (!is_asked || are_results_finite(original.module, samples, arguments, metadata)) return samples;
+  for (const bool has_masks : {true, false}) {
+    if (has_masks && !maker.has_masks()) continue;
+    for (const MadeIntegers integers : {MadeIntegers::kDigits, MadeIntegers::kFlags, MadeIntegers::kPositive}) {
+      const bool is_first = integers == MadeIntegers::kDigits && has_masks == maker.has_masks();
+      if (is_first || (integers != MadeIntegers::kDigits && !maker.has_integers())) continue;
+      std::vector<Values> others = maker.samples(count, {integers, has_masks, false});
+      if (are_results_finite(original.module, others, arguments, metadata)) return others;
+    }
   }
   return samples;
 }
 
-// Runs the converted model on the leaves of forward's arguments.
-using RunConverted = std::function<Tensors(const Values&)>;
+// How near scores and rows of a model that puts numbers in order have to be; nothing for other models.
+std::optional<TieRule> tie_rule(const LoadedModel& original, const Verification& result) {
+  const BorderLimits limits = limits_of(original.module);
+  if (!limits.orders) return std::nullopt;
+  const double noise = std::pow(10, -VerifyDefaults::kQuantizedSnr / 20);  // beside the signal, where the SNR is that
+  if (result.is_quantized) return TieRule{noise, true, 2 * noise, limits.keeps_boxes};
+  return TieRule{result.tolerance, false, VerifyDefaults::kPartnersTolerance * result.tolerance, limits.keeps_boxes};
+}
+
+// Says, of a float model that failed by its rounding, how far float32 itself is from float64; passes a file that is no
+// farther from it.
+void ask_in_double(Verification& result, const VerifyRequest& request, const LoadedModel& original,
+                   const KeptResults& kept) {
+  const bool is_by_rounding = !result.passed && !result.is_quantized && !result.is_of_meaning && !result.reference &&
+                              !result.is_approximate && !request.fp16;
+  if (!is_by_rounding) return;
+  result.rounding = own_rounding(original, kept);
+  if (!result.rounding || !result.rounding->is_explained || request.tolerance) return;
+  result.passed = true;
+  result.criterion += fmt::format(", or of the results in float64 at most {:g} times as far as the original's own",
+                                  VerifyDefaults::kMostRoundings);
+}
 
 Verification verify_file(const VerifyRequest& request, LoadedModel& original, std::optional<LoadedModel>& reference,
                          ConvertedFile& converted, const RunConverted& run_converted) {
@@ -262,64 +170,64 @@ Verification verify_file(const VerifyRequest& request, LoadedModel& original, st
   const HalfPrecision half_precision(request.fp16);
   const int count = request.samples.value_or(reference ? VerifyDefaults::kReferenceSamples : VerifyDefaults::kSamples);
   const ForwardArguments arguments = arguments_of(converted);
-  const std::vector<Values> samples = samples_for(request, original, converted, arguments, count);
+  const Metadata& metadata = converted.metadata;
+  const SampleMaker maker(request, original, converted, arguments);
+  std::vector<Values> samples = samples_for(maker, original, arguments, metadata, count);
   std::optional<torch::jit::Module> meaning;
   if (!samples.empty()) {
-    original.stated_floats =
-        stated_floats_of(assemble(arguments, with_original_dtypes(samples[0], converted.metadata)));
+    original.stated_floats = stated_floats_of(assemble(arguments, with_original_dtypes(samples[0], metadata)));
   }
   if (!reference) meaning = float_meaning(original);
-  OriginalErrors errors_of_original;
-  std::vector<Accumulator> accumulators(converted.metadata.outputs.size());
-  Distance original_distance, converted_distance;
-  for (const Values& sample : samples) {
-    tell_sign_of_life();
-    const InputTuple for_original = assemble(arguments, with_original_dtypes(sample, converted.metadata));
-    const Tensors expected = run_unconverted(meaning ? *meaning : original.module, for_original, "the original",
-                                             hint_for(request, converted.metadata));
-    if (meaning) errors_of_original.add(expected, run_if_possible(original.module, for_original));
-    Tensors found = run_converted(sample);
-    if (request.without_torch) found = with_numbers_of(expected, std::move(found));
-    check_same_outputs(expected, found);
-    check_same_dtypes(expected, found);
-    if (accumulators.size() < expected.size()) accumulators.resize(expected.size());
-    for (size_t i = 0; i < expected.size(); ++i) accumulators[i].add(expected[i], found[i]);
-    if (!reference) continue;
-    const Values floats = with_tensors(
-        sample, [](size_t, const at::Tensor& tensor) { return tensor.is_quantized() ? tensor.dequantize() : tensor; });
-    const Tensors truth = run_unconverted(reference->module, assemble(arguments, floats), "the float reference");
-    check_same_outputs(truth, found);
-    original_distance.add(expected, truth);
-    converted_distance.add(found, truth);
-  }
   Verification result;
   result.is_without_torch = request.without_torch;
-  result.samples = static_cast<int>(samples.size());
-  if (!request.inputs_file.empty()) result.fed = fed_ranges_of(samples, converted.metadata);
-  result.is_quantized = converted.metadata.quant != "none" || rounds_to_levels(original);
+  result.inputs_option = inputs_option(request);
+  result.is_quantized = metadata.quant != "none" || rounds_to_levels(original);
   result.tolerance = request.tolerance.value_or(default_tolerance(request, converted, original));
   result.is_approximate = request.fp16 || is_approximate(converted);
   if (const auto calibration = recorded_calibration(converted)) {
     result.is_calibrated = true;
     result.calibrated_snr = calibration->snr_db;
+    result.is_within_ranges = maker.is_made_up() && !calibration->fed.empty();
   }
+  OwnState own(original.module);
+  const ComparedModels models{request,
+                              converted,
+                              arguments,
+                              own.module(),
+                              meaning ? &*meaning : nullptr,
+                              reference ? &reference->module : nullptr,
+                              run_converted,
+                              tie_rule(original, result)};
+  Comparison compared = compare_models(models, samples);
+  if (!compared.is_finite && maker.is_made_up() && maker.has_floats() && !own.keeps_state()) {
+    std::vector<Values> others = maker.samples(count, {MadeIntegers::kDigits, true, true});
+    if (are_results_finite(meaning ? *meaning : original.module, others, arguments, metadata)) {
+      samples = std::move(others);
+      compared = compare_models(models, samples);
+      result.are_floats_shares = true;
+    }
+  }
+  result.samples = static_cast<int>(samples.size());
+  if (!maker.is_made_up()) result.fed = fed_ranges_of(samples, metadata);
   const bool loses_channels = result.is_quantized && converted.runtime == Runtime::kPytorch;
   result.is_per_channel = loses_channels && has_per_channel_weights(original.module);
-  for (size_t i = 0; i < accumulators.size(); ++i) {
-    const auto& outputs = converted.metadata.outputs;
-    result.outputs.push_back(accumulators[i].result(i < outputs.size() ? outputs[i] : Quantization()));
+  for (size_t i = 0; i < compared.outputs.size(); ++i) {
+    const auto& outputs = metadata.outputs;
+    result.outputs.push_back(compared.outputs[i].result(i < outputs.size() ? outputs[i] : Quantization()));
   }
-  if (reference) result.reference = ReferenceDistance{original_distance.rms(), converted_distance.rms()};
+  result.reference = compared.reference;
   result.is_of_meaning = meaning.has_value();
-  result.original = errors_of_original.result();
+  result.original = compared.original;
+  result.ties = compared.ties;
   judge(result, request);
-  if (samples.empty()) return result;
+  ask_in_double(result, request, original, compared.kept);
+  if (samples.empty() || own.keeps_state()) return result;
   const auto run_original = [&](const Values& sample) {
     return run_unconverted(meaning ? *meaning : original.module,
-                           assemble(arguments, with_original_dtypes(sample, converted.metadata)), "the original");
+                           assemble(arguments, with_original_dtypes(sample, metadata)), "the original");
   };
   check_at_borders(
-      result, request, original, converted.metadata, samples[0],
+      result, request, original, maker, samples[0],
       {run_original, run_converted, result.tolerance, false, is_approximate(converted), request.without_torch});
   return result;
 }
@@ -349,7 +257,7 @@ Verification verify_on_host(const VerifyRequest& request, LoadedModel& original,
   }
   if (variant > 0) use_variant(converted.module, variant);
   return verify_file(request, original, reference, converted, [&](const Values& sample) {
-    return run(converted.module, assemble(arguments, sample), "the converted model");
+    return run_module(converted.module, assemble(arguments, sample), "the converted model");
   });
 }
 

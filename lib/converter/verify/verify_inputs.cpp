@@ -181,9 +181,9 @@ BoundValues given_values(const VerifyRequest& request, const LoadedModel& origin
   return values;
 }
 
-// Returns the index ranges of the inputs that the original reads as indices.
-std::vector<std::optional<IndexRange>> ranges_for(const LoadedModel& original, const Metadata& metadata,
-                                                  const std::vector<TensorType>& types) {
+// What the original takes the inputs for.
+std::vector<InputUse> uses_for(const LoadedModel& original, const Metadata& metadata,
+                               const std::vector<TensorType>& types) {
   std::vector<std::string> names;
   std::vector<TensorType> original_types;
   for (size_t i = 0; i < metadata.inputs.size(); ++i) {
@@ -191,7 +191,7 @@ std::vector<std::optional<IndexRange>> ranges_for(const LoadedModel& original, c
     original_types.push_back(metadata.inputs[i].original);
     original_types.back().dims = types[i].dims;
   }
-  return index_ranges(original, names, original_types);
+  return input_uses(original, names, original_types);
 }
 
 bool fits(const TensorType& type, const at::Tensor& tensor) {
@@ -304,56 +304,78 @@ Values with_original_dtypes(const Values& values, const Metadata& metadata) {
   });
 }
 
-std::vector<Values> make_samples(const VerifyRequest& request, const LoadedModel& original,
-                                 const ConvertedFile& converted, const ForwardArguments& arguments, int count,
-                                 MadeIntegers integers) {
+SampleMaker::SampleMaker(const VerifyRequest& request, const LoadedModel& original, const ConvertedFile& converted,
+                         const ForwardArguments& arguments)
+    : request_(request), original_(original), converted_(converted), arguments_(arguments) {
+  if (!is_made_up()) return;
   const Metadata& metadata = converted.metadata;
-  const bool are_pictures = !request.inputs_file.empty() && calibration::names_pictures(request.inputs_file);
-  const bool has_pictures = recorded_pictures(converted) || recorded_pixels(converted);
-  if (!request.inputs_file.empty() && (recorded_calibration(converted) || (are_pictures && has_pictures))) {
-    return like_calibration(request, original, converted, arguments);
-  }
-  if (!request.inputs_file.empty()) {
-    std::vector<Values> samples = read_inputs_file(request.inputs_file, arguments, metadata.inputs.size());
-    for (Values& sample : samples) {
-      sample = with_tensors(sample, [&](size_t number, const at::Tensor& tensor) {
-        return to_interface(tensor, metadata.inputs.at(number).type);
-      });
-    }
-    return samples;
-  }
   check_specs(request, original, metadata, arguments);
-  const BoundValues given = given_values(request, original, arguments);
+  values_ = given_values(request, original, arguments);
+  stored_ = stored_sample(original, metadata, arguments);
   const std::vector<TensorType> types = sample_types(request, original, metadata);
-  const auto ranges = ranges_for(original, metadata, types);
+  const std::vector<InputUse> uses = uses_for(original, metadata, types);
+  const std::vector<at::Tensor> examples = tensors_of(stored_);
+  const auto calibration = recorded_calibration(converted);
+  for (size_t i = 0; i < types.size(); ++i) {
+    MadeInput& input = inputs_.emplace_back(MadeInput{types[i], uses.at(i)});
+    if (i < examples.size()) input.example = examples[i];
+    if (!calibration) continue;
+    const auto fed = std::find_if(calibration->fed.begin(), calibration->fed.end(),
+                                  [&](const FedRange& range) { return range.input == metadata.inputs[i].name; });
+    if (fed != calibration->fed.end()) input.fed = *fed;
+  }
+}
+
+bool SampleMaker::has_integers() const {
+  return std::any_of(inputs_.begin(), inputs_.end(),
+                     [](const MadeInput& input) { return c10::isIntegralType(input.type.dtype, false); });
+}
+
+bool SampleMaker::has_masks() const {
+  return std::any_of(inputs_.begin(), inputs_.end(),
+                     [](const MadeInput& input) { return input.use.is_word() || input.use.mask.is_mask(); });
+}
+
+bool SampleMaker::has_floats() const {
+  return std::any_of(inputs_.begin(), inputs_.end(),
+                     [](const MadeInput& input) { return c10::isFloatingType(input.type.dtype) && !input.fed; });
+}
+
+std::vector<Values> SampleMaker::samples(int count, const MadeUp& how) const {
+  if (!is_made_up()) return given();
   std::vector<Values> samples(static_cast<size_t>(count));
-  const auto stored = stored_sample(original, metadata, arguments);
-  const std::vector<at::Tensor> examples = tensors_of(stored);
   for (size_t number = 0; number < samples.size(); ++number) {
-    if (number == 0 && stored && given.empty()) {
-      samples[number] = *stored;
+    if (number == 0 && stored_ && values_.empty()) {
+      samples[number] = *stored_;
       continue;
     }
-    const auto random = [&](size_t i) {
-      const uint64_t seed = request.seed + 1000 * (number + 1) + i;
-      if (ranges.at(i)) return random_indices(types.at(i), seed, kFlexibleSize, *ranges[i]);
-      // What such integers mean isn't known: a random length may fit no other input.
-      const bool is_integer = c10::isIntegralType(types.at(i).dtype, false) && types[i].dtype != at::kByte;
-      if (is_integer && i < examples.size()) return examples[i];
-      const at::Tensor made = random_tensor(types.at(i), seed, kFlexibleSize);
-      if (!is_integer || integers == MadeIntegers::kDigits) return made;
-      return integers == MadeIntegers::kFlags ? made.remainder(2) : made.remainder(9).add(1);
+    const auto made = [&](size_t i) {
+      return make_up(inputs_.at(i), how, ending_of(number, samples.size()), request_.seed + 1000 * (number + 1) + i);
     };
-    samples[number] = sample_leaves(arguments, random, "whole inputs with --inputs", stored.value_or(Values()), given);
+    samples[number] =
+        sample_leaves(arguments_, made, "whole inputs with --inputs", stored_.value_or(Values()), values_);
   }
   return samples;
 }
 
-std::vector<bool> indices_of(const VerifyRequest& request, const LoadedModel& original, const Metadata& metadata) {
-  std::vector<bool> result;
-  for (const auto& range : ranges_for(original, metadata, sample_types(request, original, metadata))) {
-    result.push_back(range.has_value());
+std::vector<Values> SampleMaker::given() const {
+  const bool are_pictures = calibration::names_pictures(request_.inputs_file);
+  const bool has_pictures = recorded_pictures(converted_) || recorded_pixels(converted_);
+  if (recorded_calibration(converted_) || (are_pictures && has_pictures)) {
+    return like_calibration(request_, original_, converted_, arguments_);
   }
+  const std::vector<MetadataInput>& inputs = converted_.metadata.inputs;
+  std::vector<Values> samples = read_inputs_file(request_.inputs_file, arguments_, inputs.size());
+  for (Values& sample : samples) {
+    sample = with_tensors(
+        sample, [&](size_t number, const at::Tensor& tensor) { return to_interface(tensor, inputs.at(number).type); });
+  }
+  return samples;
+}
+
+std::vector<bool> SampleMaker::takes_indices() const {
+  std::vector<bool> result;
+  for (const MadeInput& input : inputs_) result.push_back(input.use.range.has_value());
   return result;
 }
 

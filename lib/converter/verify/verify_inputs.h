@@ -5,10 +5,12 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/core/ivalue.h>
 
+#include <optional>
 #include <vector>
 
 #include "lib/converter/frontend/arguments.h"
 #include "lib/converter/load/converted_file.h"
+#include "lib/converter/verify/made_up_input.h"
 #include "lib/converter/verify/verify_request.h"
 #include "lib/serialize/metadata.h"
 
@@ -30,18 +32,37 @@ Tensors with_numbers_of(const Tensors& original, Tensors results);
 // Returns the arguments of the converted model's forward.
 ForwardArguments arguments_of(const ConvertedFile& converted);
 
-// What integers are that are made up and that the original doesn't read as indices.
-// 0 to 9; 0 and 1, as in masks; 1 to 9, as lengths and divisors are.
-enum class MadeIntegers { kDigits, kFlags, kPositive };
+// Makes the samples of a comparison, of what the converted module takes: those of the request's file, or made up,
+// seeded, by what the original takes its inputs for (made_up_input.h). References to all arguments are kept.
+class SampleMaker {
+ public:
+  // Throws ConvertError (kUsage) for a request that fits no argument of the converted model.
+  SampleMaker(const VerifyRequest& request, const LoadedModel& original, const ConvertedFile& converted,
+              const ForwardArguments& arguments);
 
-// `count` samples of what the converted module takes, seeded; or those of the request's file. What the original reads
-// as indices is within its tables. Throws ConvertError (kBadFile) for a file of other arguments.
-std::vector<Values> make_samples(const VerifyRequest& request, const LoadedModel& original,
-                                 const ConvertedFile& converted, const ForwardArguments& arguments, int count,
-                                 MadeIntegers integers = MadeIntegers::kDigits);
+  bool is_made_up() const { return request_.inputs_file.empty(); }
+  // Whether choices of MadeUp change anything but floats.
+  bool has_integers() const;
+  bool has_masks() const;
+  bool has_floats() const;
 
-// Returns for each of forward's tensors whether the original reads it as indices.
-std::vector<bool> indices_of(const VerifyRequest& request, const LoadedModel& original, const Metadata& metadata);
+  // Made-up samples are `count`. Throws ConvertError (kBadFile) for a file of other arguments.
+  std::vector<Values> samples(int count, const MadeUp& how) const;
+
+  // For each of forward's tensors whether the original reads it as indices.
+  std::vector<bool> takes_indices() const;
+
+ private:
+  std::vector<Values> given() const;
+
+  const VerifyRequest& request_;
+  const LoadedModel& original_;
+  const ConvertedFile& converted_;
+  const ForwardArguments& arguments_;
+  BoundValues values_;
+  std::vector<MadeInput> inputs_;
+  std::optional<Values> stored_;
+};
 
 // Replaces each tensor among the values by change(number, tensor); tensors are numbered from 0.
 template <typename Change>

@@ -2,6 +2,7 @@
 // The request of a verification: the files to compare, the inputs, and the tolerances.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,11 +26,18 @@ struct VerifyDefaults {
   static constexpr double kSameIntegers = 0.5;           // share of a quantised net's integers, such as argmax's
   // Of a model quantised by data: dB below what was measured on samples held back, on other ones of the same kind.
   static constexpr double kCalibratedMargin = 6;
-  static constexpr double kMostCalibratedSnr = 40;    // more is not asked for
-  static constexpr double kUnlikeSnr = 0;             // on random inputs, which are unlike the data
+  static constexpr double kMostCalibratedSnr = 40;  // more is not asked for
+  // On made-up inputs within the ranges of the data: dB below what was measured, but no fewer than kLeastSnr.
+  static constexpr double kMadeUpMargin = 15;
+  static constexpr double kLeastSnr = 3;
+  static constexpr double kUnlikeSnr = 0;             // on N(0, 1), of a file that doesn't tell the data's ranges
   static constexpr double kMaxDistanceRatio = 1.1;    // of RMS distances from the float reference
   static constexpr double kMaxPerChannelRatio = 1.5;  // the same where per-channel weights had to be requantised
-  static constexpr double kVaryingShare = 1e-3;       // of the range, that live outputs differ by between samples
+  // Rounding by chance: the converted model may be so many times as far from the results in float64 as the original.
+  static constexpr double kMostRoundings = 4;
+  static constexpr double kMostOwnRounding = 0.5;   // of the range: any results are as near as noise is
+  static constexpr double kPartnersTolerance = 10;  // tolerances that rows of tied scores differ by at most
+  static constexpr double kVaryingShare = 1e-3;     // of the range, that live outputs differ by between samples
 };
 
 struct VerifyRequest {
@@ -46,8 +54,13 @@ struct VerifyRequest {
   uint64_t seed = 0;
   bool fp16 = false;        // the host's NNAPI rounds each result to half precision, as drivers may with --relax-fp16
   std::string method = {};  // of files of several methods
-  bool without_torch = false;  // runs the file as an app without PyTorch does, by the shim's C interface
+  bool without_torch = false;     // runs the file as an app without PyTorch does, by the shim's C interface
+  bool is_of_conversion = false;  // convert's --verify: the options are those of convert
+  std::function<void(size_t done, size_t all)> on_progress = {};  // with samples
 };
+
+// How inputs are given: "`nnapi-convert verify --inputs FILE`".
+std::string inputs_option(const VerifyRequest& request);
 
 // The request for one of a file's methods; the names of its inputs may begin with a method and a point.
 VerifyRequest request_of_method(const VerifyRequest& request, const std::string& method,

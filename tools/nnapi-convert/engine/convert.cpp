@@ -88,16 +88,24 @@ struct Outputs {
   PendingTexts reports;
 };
 
-Verification verify_output(const std::string& original, const std::vector<InputSpec>& inputs,
-                           const CalibrationOptions& calibration, const std::string& converted,
-                           const std::optional<HoldBack>& hold_back, const std::string& method = "") {
+// What a conversion's --verify asks for. Without inputs of its own it takes the calibration's data that were held back.
+VerifyRequest request_of(const ConvertArguments& arguments, Progress& progress, const std::string& converted) {
   VerifyRequest request;
-  request.method = method;
-  request.original = original;
+  request.original = arguments.model;
   request.converted = converted;
+  request.is_of_conversion = true;
+  request.inputs_file = arguments.verify_inputs;
+  request.on_progress = [&progress](size_t done, size_t all) { progress.show_part("verify", done, all); };
+  return request;
+}
+
+Verification verify_output(VerifyRequest request, const std::vector<InputSpec>& inputs,
+                           const CalibrationOptions& calibration, const std::optional<HoldBack>& hold_back) {
   request.inputs = inputs;
-  if (calibration.source.rfind(kRandomSource, 0) != 0) request.inputs_file = calibration.source;
-  if (!request.inputs_file.empty()) request.hold_back = hold_back;
+  if (request.inputs_file.empty() && calibration.source.rfind(kRandomSource, 0) != 0) {
+    request.inputs_file = calibration.source;
+    if (!request.inputs_file.empty()) request.hold_back = hold_back;
+  }
   return verify(request);
 }
 
@@ -118,11 +126,12 @@ std::vector<InputSpec> sizes_for_verify(const ConvertArguments& arguments, const
 }
 
 // Compares each method with the original's.
-void verify_methods(std::vector<MethodFindings>& methods, const ConvertArguments& arguments,
+void verify_methods(std::vector<MethodFindings>& methods, const ConvertArguments& arguments, Progress& progress,
                     const std::string& converted) {
+  VerifyRequest request = request_of(arguments, progress, converted);
   for (MethodFindings& each : methods) {
-    each.verification =
-        verify_output(arguments.model, each.method.inputs, arguments.calibration, converted, {}, each.method.name);
+    request.method = each.method.name;
+    each.verification = verify_output(request, each.method.inputs, arguments.calibration, {});
   }
 }
 
@@ -211,11 +220,11 @@ WrittenLitert write_litert(const std::vector<NamedConversion>& methods, Outputs&
 // file alone fails, and another one warns: its own file is verified.
 std::optional<Verification> verify_litert_output(const Outputs& outputs, const ConvertArguments& arguments,
                                                  const ConvertOptions& options, const Conversion& conversion,
-                                                 Diagnostics& diagnostics) {
+                                                 Progress& progress, Diagnostics& diagnostics) {
   if (!arguments.verify || !outputs.litert) return std::nullopt;
   try {
-    return verify_output(arguments.model, sizes_for_verify(arguments, options), arguments.calibration,
-                         outputs.litert->path().string(), hold_back_of(conversion));
+    return verify_output(request_of(arguments, progress, outputs.litert->path().string()),
+                         sizes_for_verify(arguments, options), arguments.calibration, hold_back_of(conversion));
   } catch (const ConvertError& error) {
     if (!outputs.converted || error.exit_code() == ExitCode::kVerificationFailed) throw;
     diagnostics.warn(fmt::format("--verify: {} is not verified: {}", arguments.litert, error.what()));
@@ -279,7 +288,7 @@ int convert_methods_and_write(const ConvertArguments& arguments, LoadedModel loa
   }
   if (arguments.verify) {
     progress.show("verify");
-    verify_methods(methods, arguments, outputs.converted ? converted : outputs.litert->path().string());
+    verify_methods(methods, arguments, progress, outputs.converted ? converted : outputs.litert->path().string());
   }
   progress.clear();
   log_warnings(findings.diagnostics);
@@ -363,11 +372,11 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
   std::optional<Verification> verification;
   if (arguments.verify && outputs.converted) {
     progress.show("verify");
-    verification = verify_output(arguments.model, sizes_for_verify(arguments, options), arguments.calibration,
-                                 converted, hold_back_of(conversion));
+    verification = verify_output(request_of(arguments, progress, converted), sizes_for_verify(arguments, options),
+                                 arguments.calibration, hold_back_of(conversion));
   }
   const std::optional<Verification> of_litert =
-      verify_litert_output(outputs, arguments, options, conversion, diagnostics);
+      verify_litert_output(outputs, arguments, options, conversion, progress, diagnostics);
   const bool is_verified = (!verification || verification->passed) && (!of_litert || of_litert->passed);
   if (original && is_verified) {
     outputs.cpu.emplace(arguments.options.emit_cpu);

@@ -15,6 +15,7 @@
 #include "lib/converter/verify/litert_runner.h"
 #include "lib/converter/verify/operation_check.h"
 #include "tools/nnapi-convert/engine/functions.h"
+#include "tools/nnapi-convert/engine/progress.h"
 
 namespace nnapi_convert {
 namespace {
@@ -26,13 +27,14 @@ int check_each_operation(const VerifyRequest& request, bool is_json) {
 }
 
 // Compares one method after the other.
-int verify_methods(const VerifyArguments& arguments, const std::vector<std::string>& methods) {
+int verify_methods(const VerifyArguments& arguments, const std::vector<std::string>& methods, Progress& progress) {
   nlohmann::json report = {{"passed", true}, {"methods", nlohmann::json::array()}};
   const bool is_json = arguments.format == "json";
   for (const std::string& method : methods) {
     const Verification verification = verify(request_of_method(arguments.request, method, methods));
     report["methods"].push_back(to_json(verification));
     report["methods"].back()["method"] = method;
+    progress.clear();
     if (!verification.passed) report["passed"] = false;
     if (!is_json) std::cout << "method " << method << "\n" << to_text(verification);
   }
@@ -50,7 +52,10 @@ int check_methods(const VerifyArguments& arguments, const std::vector<std::strin
 
 }  // namespace
 
-int verify_and_print(const VerifyArguments& arguments) {
+int verify_and_print(const VerifyArguments& given) {
+  Progress progress;
+  VerifyArguments arguments = given;
+  arguments.request.on_progress = [&progress](size_t done, size_t all) { progress.show_part("verify", done, all); };
   const bool is_json = arguments.format == "json";
   for (const std::string& path : arguments.torch_libraries) load_torch_library(path);
   const std::string& converted = arguments.request.converted;
@@ -65,9 +70,10 @@ int verify_and_print(const VerifyArguments& arguments) {
   std::vector<std::string> methods = arguments.methods;
   if (methods.empty()) methods = is_of_litert ? litert_method_names(converted) : converted_method_names(converted);
   if (!methods.empty())
-    return arguments.per_op ? check_methods(arguments, methods) : verify_methods(arguments, methods);
+    return arguments.per_op ? check_methods(arguments, methods) : verify_methods(arguments, methods, progress);
   if (arguments.per_op) return check_each_operation(arguments.request, is_json);
   const Verification verification = verify(arguments.request);
+  progress.clear();
   std::cout << (is_json ? json_text(to_json(verification), 2) + "\n" : to_text(verification));
   return static_cast<int>(verification.passed ? ExitCode::kDone : ExitCode::kVerificationFailed);
 }
