@@ -9,6 +9,7 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include "lib/base/size_hint.h"
 #include "lib/ops/convolution.h"
 #include "lib/ops/expression.h"
 #include "lib/ops/factor.h"
@@ -81,7 +82,7 @@ Dims result_dims(const OpArguments& args, const VolumeConvolution& conv) {
   const Dims volume = volume_dims(input.dims);
   args.require(volume[1] == Dim(conv.plane.input_channels()), fmt::format("an input {}", to_text(input)),
                fmt::format("{} channels (dimension {})", conv.plane.input_channels(), input.rank() - kVolumeAxes - 1),
-               "see --input");
+               kSeeInput);
   const Convolution& plane = conv.plane;
   Dims dims{volume[0], Dim(plane.output_channels()),
             window_output(volume[2], conv.padding + conv.padding_end, conv.dilation, conv.kernel, conv.stride)};

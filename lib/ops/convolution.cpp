@@ -4,6 +4,7 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include "lib/base/size_hint.h"
 #include "lib/ops/factor.h"
 #include "lib/ops/padding.h"
 #include "lib/ops/shape_rules.h"
@@ -165,8 +166,7 @@ Dims convolution_dims(const OpArguments& args, const Convolution& conv, const Te
   require_rank(args, input, spatial + 1, spatial + 2);
   const Dims image = as_image(input.dims, spatial);
   args.require(image[1] == Dim(conv.input_channels()), fmt::format("an input {}", to_text(input)),
-               fmt::format("{} channels (dimension {})", conv.input_channels(), input.rank() - spatial - 1),
-               "see --input");
+               fmt::format("{} channels (dimension {})", conv.input_channels(), input.rank() - spatial - 1), kSeeInput);
   Dims dims(input.dims.begin(), input.dims.end() - static_cast<std::ptrdiff_t>(spatial) - 1);
   dims.emplace_back(conv.output_channels());
   for (size_t i = 2 - spatial; i < 2; ++i) {

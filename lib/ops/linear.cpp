@@ -3,6 +3,7 @@
 #include <ATen/native/quantized/PackedParams.h>
 #include <fmt/format.h>
 
+#include "lib/base/size_hint.h"
 #include "lib/ops/families.h"
 #include "lib/ops/matmul.h"
 #include "lib/ops/quantized_weights.h"
@@ -15,7 +16,7 @@ namespace {
 Dims linear_dims(const OpArguments& args, const TensorType& input, const Dim& in_features, const Dim& out_features) {
   require_rank(args, input, 1, 6);
   args.require(input.dims.back() == in_features, "an input " + to_text(input),
-               fmt::format("a last dimension of {}", in_features.text()), "see --input");
+               fmt::format("a last dimension of {}", in_features.text()), kSeeInput);
   Dims dims = input.dims;
   dims.back() = out_features;
   return dims;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "lib/base/size_hint.h"
 #include "lib/ops/families.h"
 #include "lib/ops/shape_rules.h"
 
@@ -172,7 +173,7 @@ Dims matmul_dims(const OpArguments& args, const Dims& left, const Dims& right) {
   const Dim& inner = right[right.size() - std::min<size_t>(right.size(), 2)];
   args.require(left.back() == inner || !left.back().is_fixed() || !inner.is_fixed(),
                fmt::format("a product of {} and {}", to_text(left), to_text(right)),
-               fmt::format("equal sizes where {} and {} meet", left.back().text(), inner.text()), "see --input");
+               fmt::format("equal sizes where {} and {} meet", left.back().text(), inner.text()), kSeeInput);
   const size_t matrix_of_left = std::min<size_t>(left.size(), 2);
   const size_t matrix_of_right = std::min<size_t>(right.size(), 2);
   Dims dims = broadcast(args, leading(left, matrix_of_left), leading(right, matrix_of_right));

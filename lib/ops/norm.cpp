@@ -4,6 +4,7 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include "lib/base/size_hint.h"
 #include "lib/ops/expression.h"
 #include "lib/ops/families.h"
 #include "lib/ops/frames.h"
@@ -36,7 +37,7 @@ std::vector<ValueType> batch_norm_type(const OpArguments& args) {
                "make the layer with track_running_stats=True");
   const int64_t channels = args.constant(statistic(args, "mean")).numel();
   args.require(input.dims[1] == Dim(channels), "an input " + to_text(input),
-               fmt::format("{} channels (dimension 1)", channels), "see --input");
+               fmt::format("{} channels (dimension 1)", channels), kSeeInput);
   return normalised_type(args);
 }
 
@@ -85,7 +86,7 @@ size_t first_normalised_axis(const OpArguments& args) {
   const Dims last(input.dims.begin() + static_cast<std::ptrdiff_t>(first), input.dims.end());
   args.require(!shape.empty() && last == shape,
                fmt::format("normalized_shape {} of {}", to_text(shape), to_text(input)), "the sizes of the last axes",
-               "see --input");
+               kSeeInput);
   return first;
 }
 
@@ -198,7 +199,7 @@ std::vector<ValueType> native_group_norm_type(const OpArguments& args) {
   const Dims given{args.integer("N"), args.integer("C"), args.integer("HxW")};
   const Dims own{input.dims[0], input.dims[1], product(Dims(input.dims.begin() + 2, input.dims.end()))};
   args.require(given == own, fmt::format("N, C and HxW {} of {}", to_text(given), to_text(input)),
-               "the sizes of the input", "see --input");
+               "the sizes of the input", kSeeInput);
   const TensorType statistics = input.with_dims({own[0], group_count(args)});
   return {types[0], statistics, statistics};
 }

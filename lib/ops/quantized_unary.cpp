@@ -4,6 +4,7 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include "lib/base/size_hint.h"
 #include "lib/ops/expression.h"
 #include "lib/ops/families.h"
 #include "lib/ops/shape_rules.h"
@@ -26,7 +27,7 @@ std::vector<ValueType> quantized_batch_norm_type(const OpArguments& args) {
   require_rank(args, type, lowest, highest);
   const int64_t channels = args.constant("mean").numel();
   args.require(type.dims[1] == Dim(channels), "a tensor " + to_text(type),
-               fmt::format("{} channels (dimension 1)", channels), "see --input");
+               fmt::format("{} channels (dimension 1)", channels), kSeeInput);
   return types;
 }
 

@@ -4,6 +4,7 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include "lib/base/size_hint.h"
 #include "lib/ops/factor.h"
 #include "lib/ops/families.h"
 #include "lib/ops/recurrent_operations.h"
@@ -49,7 +50,7 @@ Sequence read_sequence(const OpArguments& args, CellKind kind) {
   sequence.weights = read_weights(args, kind, sequence.directions);
   const int64_t features = sequence.weights[0].features();
   args.require(input.dims[2] == Dim(features), "an input " + to_text(input),
-               fmt::format("a last dimension of {}", features), "see --input");
+               fmt::format("a last dimension of {}", features), kSeeInput);
   sequence.length = input.dims[sequence.batch_first ? 1 : 0];
   args.require(sequence.length != Dim(0), "an empty sequence", "1 step or more");
   sequence.batch = input.dims[sequence.batch_first ? 0 : 1];

@@ -2,6 +2,7 @@
 // Recurrent cells: one step, with the state as input and output.
 #include <fmt/format.h>
 
+#include "lib/base/size_hint.h"
 #include "lib/ops/families.h"
 #include "lib/ops/recurrent_operations.h"
 #include "lib/ops/recurrent_step.h"
@@ -28,7 +29,7 @@ std::vector<ValueType> cell_type(const OpArguments& args) {
   require_rank(args, input, 2, 2);
   const CellWeights weights = read_weights(args, kind);
   args.require(input.dims[1] == Dim(weights.features()), "an input " + to_text(input),
-               fmt::format("a last dimension of {}", weights.features()), "see --input");
+               fmt::format("a last dimension of {}", weights.features()), kSeeInput);
   const TensorType state = input.with_dims({input.dims[0], Dim(weights.state_size())});
   std::vector<ValueType> types;
   for (const TensorType& type : state_types(args, kind)) {

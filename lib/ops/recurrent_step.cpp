@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <torch/csrc/jit/ir/constants.h>
 
+#include "lib/base/size_hint.h"
 #include "lib/ops/recurrent_step.h"
 #include "lib/ops/shape_rules.h"
 
@@ -57,7 +58,7 @@ void require_state(const OpArguments& args, const TensorType& type, const Dims& 
   require_rank(args, type, dims.size(), dims.size());
   for (size_t i = 0; i < dims.size(); ++i) {  // flexible sizes are checked when the model is built on the device
     const bool differ = type.dims[i] != dims[i] && type.dims[i].is_fixed() && dims[i].is_fixed();
-    args.require(!differ, "a state " + to_text(type), to_text(dims), "see --input");
+    args.require(!differ, "a state " + to_text(type), to_text(dims), kSeeInput);
   }
 }
 

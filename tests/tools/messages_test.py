@@ -388,11 +388,11 @@ class OriginalFails(ModelTest):
     """PyTorch's reason and the model's line, and exit 1."""
 
     REASONS: Dict[str, str] = {
-        "linear": "mat1 and mat2 shapes cannot be multiplied", "matmul": "mat1 and mat2 shapes cannot be multiplied",
+        "linear": "a last dimension of", "matmul": "equal sizes where",
         "cat": "Sizes of tensors must match except in dimension 1", "add": "must match the size of tensor b",
         "mul": "must match the size of tensor b", "view": "is invalid for input of size",
-        "reshape": "is invalid for input of size", "conv": "channels, but got 64 channels instead",
-        "norm": "Given normalized_shape=[16]", "stack": "stack expects each tensor to be equal size",
+        "reshape": "is invalid for input of size", "conv": "channels (dimension 1)",
+        "norm": "normalized_shape [16] of", "stack": "stack expects each tensor to be equal size",
         "expand": "must match the existing size", "split": "split_with_sizes expects split_sizes to sum exactly",
         "where": "must match the size of tensor b", "bmm": "Expected size for first two dimensions"}
 
@@ -408,7 +408,7 @@ class OriginalFails(ModelTest):
     def test_net(self):
         self.save(Net(), torch.rand(1, 3, 32, 32))
         said = self.refuse("--input", "1,3,64,64", "--nhwc",
-                           needed=["the model itself can't run", "(1x2048 and 512x10)", "--input"])
+                           needed=["the model itself can't run", "a last dimension of 512", "--input"])
         self.assertNotIn("converts in", said)
 
     def test_script_with_other_arguments(self):
@@ -421,7 +421,7 @@ class OriginalFails(ModelTest):
                 return self.net(x) * scale
 
         self.save(Scaled())
-        self.refuse("--input", "x=1,3,64,64", "--nhwc", needed=["the model itself can't run", "(1x2048 and 512x10)"])
+        self.refuse("--input", "x=1,3,64,64", "--nhwc", needed=["the model itself can't run", "a last dimension of 512"])
 
     def test_script_that_writes_too_many_axes(self):
         class Written(nn.Module):

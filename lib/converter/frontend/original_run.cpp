@@ -12,6 +12,7 @@
 #include <optional>
 #include <set>
 
+#include "lib/base/size_hint.h"
 #include "lib/converter/frontend/argument_samples.h"
 #include "lib/converter/frontend/freeze.h"
 #include "lib/converter/frontend/trial_run.h"
@@ -139,6 +140,19 @@ std::string advice(const LoadedModel& loaded, const NormalisedModel& model, cons
   return "is --input right?";
 }
 
+// What fails, once: a rule that says which size is needed says what PyTorch says, too, and needs no repetition of the
+// shapes that the user gave.
+std::string failure_text(Refusal failure, const std::vector<TensorType>& types, const std::string& reason) {
+  const bool names_size = failure.hint == kSeeInput && !failure.needed.empty();
+  if (!names_size) return fmt::format("{}; PyTorch says: {}", failure.message(), reason);
+  failure.hint.clear();
+  const bool is_given = std::any_of(types.begin(), types.end(), [&](const TensorType& type) {
+    return failure.found == fmt::format("an input {}", to_text(type));
+  });
+  if (!is_given) return failure.message();
+  return fmt::format("{}{}{}: {} needed", failure.where, failure.where.empty() ? "" : ": ", failure.op, failure.needed);
+}
+
 }  // namespace
 
 void check_original_runs(const LoadedModel& loaded, const NormalisedModel& model, const std::vector<TensorType>& types,
@@ -155,8 +169,8 @@ void check_original_runs(const LoadedModel& loaded, const NormalisedModel& model
   for (size_t i = 0; i < types.size(); ++i) {
     shapes += fmt::format("{}{} {}", i == 0 ? "" : ", ", model.input_names[i], to_text(types[i]));
   }
-  throw OriginalFails(fmt::format("the model itself can't run with {}: {}; PyTorch says: {}; {}", shapes,
-                                  inferred.failures[0].message(), reason, advice(loaded, model, types)));
+  throw OriginalFails(fmt::format("the model itself can't run with {}: {}; {}", shapes,
+                                  failure_text(inferred.failures[0], types, reason), advice(loaded, model, types)));
 }
 
 }  // namespace nnapi_convert
