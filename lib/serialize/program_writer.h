@@ -51,6 +51,11 @@ bool has_program_dtype(at::ScalarType dtype);
 
 class ProgramWriter {
  public:
+  // Without places an instruction doesn't tell the line of the model that it is of.
+  explicit ProgramWriter(bool keeps_places = true) : keeps_places_(keeps_places) {}
+
+  // A place such as "model.py:12" as instructions have it: 0 for none.
+  uint32_t place(const std::string& text) { return text.empty() || !keeps_places_ ? 0 : string(text) + 1; }
   // Returns the entry's number; an equal text or number has one entry.
   uint32_t string(const std::string& text);
   uint32_t op(const std::string& name);
@@ -89,6 +94,7 @@ class ProgramWriter {
   uint64_t data_bytes_ = 0;
   std::vector<ProgramMethod> methods_;
   std::vector<ProgramSegment> segments_;
+  bool keeps_places_;
 };
 
 }  // namespace nnapi_convert

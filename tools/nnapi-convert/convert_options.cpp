@@ -313,7 +313,7 @@ void add_model_options(CLI::App& app, ConvertArguments& arguments) {
       ->excludes("--self-check")
       ->group(kResult);
   app.add_flag("--strip", arguments.options.strip_names,
-               "leave out names and source lines that the shim's messages show")
+               "leave out names and source lines that messages show on the phone")
       ->group(kResult);
   app.add_flag("--no-torchscript", arguments.options.no_torchscript,
                "with the shim, store what an app without PyTorch needs, and no TorchScript module")

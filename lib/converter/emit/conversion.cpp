@@ -33,6 +33,7 @@ ArchiveExtras extras_of(const Conversion& conversion) {
   }
   extras.attached.insert(extras.attached.end(), conversion.attached.begin(), conversion.attached.end());
   if (conversion.embeds_shim_source) extras.shim_source = shim_files();
+  extras.keeps_source_lines = conversion.keeps_source_lines;
   return extras;
 }
 

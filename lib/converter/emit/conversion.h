@@ -77,6 +77,7 @@ struct Conversion {
   Composites kept = {};                // PlannedModel::kept
   std::vector<InputTuple> bundled_inputs;
   bool embeds_shim_source = false;
+  bool keeps_source_lines = true;                     // of the model that was converted
   bool has_module = true;                             // the file holds `module` for PyTorch
   std::optional<ShimWiring> wiring;                   // of several segments that the shim runs without PyTorch
   std::shared_ptr<const Program> program;             // of other models in parts, for the same; null: PyTorch is needed

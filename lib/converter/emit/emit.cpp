@@ -74,8 +74,8 @@ void emit_whole(Emitted& emitted, PlannedModel& planned, Frontend& frontend, con
   emitted.module = emitted.add(emit_part(part, options, request, *emitted.late, stages));
   if (!is_for_shim) return;
   Diagnostics of_program;  // a CPU model in the file stands in for what the program lacks
-  emitted.program =
-      program_of_whole(emitted.module, part.model, part.interface, on_cpu, request.cpu ? of_program : diagnostics);
+  emitted.program = program_of_whole(emitted.module, part.model, part.interface, on_cpu, !options.strip_names,
+                                     request.cpu ? of_program : diagnostics);
 }
 
 // The modules of the segments, in the host's unit.
@@ -116,6 +116,7 @@ void emit_split(Emitted& emitted, PlannedModel& planned, Frontend& frontend, con
   ProgramRequest request{emitted.module};
   for (const KeptMethod& method : methods) request.kept.push_back(method.schema.name());
   request.on_cpu = std::move(on_cpu);
+  request.keeps_places = !options.strip_names;
   emitted.program = program_of(request, emitted.wiring.has_value(), diagnostics);
 }
 
@@ -160,6 +161,7 @@ Conversion describe(PlannedModel& planned, const ConvertOptions& options) {
   Conversion result;
   result.runtime = options.runtime;
   result.embeds_shim_source = options.embed_shim_source;
+  result.keeps_source_lines = !options.strip_names;
   result.recorded_options = record_options(options);
   result.pictures = options.pictures;
   result.quant = planned.quant;

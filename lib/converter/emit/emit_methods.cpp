@@ -192,6 +192,7 @@ MethodsConversion emit_methods(std::vector<PlannedMethod> methods, const torch::
   }
   if (program) {
     program->module = result.module;
+    program->keeps_places = !methods[0].options.strip_names;
     program->kept = without_weights(kept, diagnostics);
     result.program = program_of(*program, false, diagnostics);
   }
@@ -207,6 +208,7 @@ void write_and_release(MethodsConversion& conversion, const std::string& path) {
     metadata.back().method = method.name;
     release_constants(method.conversion);
     if (method.conversion.embeds_shim_source) extras.shim_source = shim_files();
+    extras.keeps_source_lines = method.conversion.keeps_source_lines;
   }
   extras.metadata = to_json(metadata);
   if (conversion.program != nullptr) {

@@ -149,9 +149,7 @@ class MethodWriter {
   }
 
   void begin(Opcode opcode, const Node& node) {
-    const std::string source = source_of(node);
-    const uint32_t line = source.empty() ? 0 : writer_.string(source) + 1;
-    code_.push_back(static_cast<uint32_t>(opcode) | (line << 8));
+    code_.push_back(static_cast<uint32_t>(opcode) | (writer_.place(source_of(node)) << 8));
   }
   void push_operands(const Node& node) {
     for (const Value* input : node.inputs()) code_.push_back(operand(input));

@@ -70,7 +70,8 @@ Conversion make_package(std::vector<PackageMember> members, Fallback fallback) {
       result.bundled_inputs};
   result.module = build_package_module(request, std::move(package), *result.late);
   Diagnostics none;  // a package's models have no form for the CPU
-  result.program = program_of_whole(result.module, request.model, result.interface, {}, none);
+  result.program =
+      program_of_whole(result.module, request.model, result.interface, {}, result.keeps_source_lines, none);
   return result;
 }
 

@@ -34,7 +34,7 @@ bool is_changed(const ProgramRequest& request, const std::string& attribute) {
 
 ProgramResult make_program(const ProgramRequest& request) {
   ProgramResult result;
-  ProgramWriter writer;
+  ProgramWriter writer(request.keeps_places);
   ModuleParts parts(request.module);
   std::vector<SegmentCall> segments(parts.segment_count());
   // Adds the method to the program, or returns what no program can say of it.
@@ -135,13 +135,15 @@ std::optional<std::vector<Quantization>> outputs_of_whole(const nnapi::Model& mo
 
 std::shared_ptr<const Program> program_of_whole(const torch::jit::Module& module, const nnapi::Model& model,
                                                 const ModuleInterface& interface,
-                                                const std::vector<SegmentOnCpu>& on_cpu, Diagnostics& diagnostics) {
+                                                const std::vector<SegmentOnCpu>& on_cpu, bool keeps_places,
+                                                Diagnostics& diagnostics) {
   auto outputs = outputs_of_whole(model, interface);
   if (!outputs) return nullptr;
   const bool has_cpu = module.hasattr("cpu");
   ProgramRequest request{has_cpu ? build_without_cpu(model, interface, module.attr(kCompilationAttribute)) : module,
                          {{"forward", std::move(*outputs)}}};
   request.on_cpu = on_cpu;
+  request.keeps_places = keeps_places;
   ProgramResult result = make_program(request);
   warn_of_only_nnapi(result, diagnostics);
   const bool gives_all =

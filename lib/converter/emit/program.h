@@ -44,6 +44,7 @@ struct ProgramRequest {
   std::vector<Method> methods = {{"forward"}};  // that the program needs
   std::vector<std::string> kept = {};           // methods that may be left out
   std::vector<SegmentOnCpu> on_cpu = {};        // of each segment; or none at all
+  bool keeps_places = true;                     // the program tells the model's lines
 };
 
 // The methods' graphs are inlined. Attributes that they read are the program's state. The module, or a module in it,
@@ -61,10 +62,11 @@ std::optional<std::vector<Quantization>> outputs_of_whole(const nnapi::Model& mo
 
 // Makes the program of a model that NNAPI runs whole: it gives arguments and results the names and forms that forward
 // has. `module` is the shim's, of this model and interface. Null if forward takes or gives quantised tensors, which
-// programs lack.
+// programs lack. `keeps_places`: the program tells the model's lines.
 std::shared_ptr<const Program> program_of_whole(const torch::jit::Module& module, const nnapi::Model& model,
                                                 const ModuleInterface& interface,
-                                                const std::vector<SegmentOnCpu>& on_cpu, Diagnostics& diagnostics);
+                                                const std::vector<SegmentOnCpu>& on_cpu, bool keeps_places,
+                                                Diagnostics& diagnostics);
 
 // Warns of the segments that only NNAPI can run.
 void warn_of_only_nnapi(const ProgramResult& result, Diagnostics& diagnostics);

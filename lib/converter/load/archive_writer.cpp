@@ -10,6 +10,7 @@
 #include <iterator>
 #include <memory>
 #include <set>
+#include <string_view>
 #include <unordered_map>
 
 #include "lib/base/error.h"
@@ -108,6 +109,12 @@ bool is_of_state(const std::string& record) {
   return record == kStateRecord || record.rfind(kTensorFolder, 0) == 0;
 }
 
+// "code/NAME.py.debug_pkl": names and texts of the model's sources. PyTorch reads code without it as well.
+bool has_source_lines(const std::string& record) {
+  constexpr std::string_view kEnding = ".debug_pkl";
+  return record.size() > kEnding.size() && record.compare(record.size() - kEnding.size(), kEnding.size(), kEnding) == 0;
+}
+
 // While it lives, the storages of the tensors have no bytes: LibTorch writes them without reading any.
 class EmptiedStorages {
  public:
@@ -181,7 +188,7 @@ void write(const torch::jit::Module& module, DeferredTensors& late, bool release
     zip.add("version", "3\n");  // LibTorch's reader of archives asks for it
   } else {
     for (const ModuleRecords::Record& record : others->records()) {
-      if (is_of_state(record.name)) continue;
+      if (is_of_state(record.name) || (!extras.keeps_source_lines && has_source_lines(record.name))) continue;
       zip.add_stored(record.name, record.content, [&](const nnapi::ByteSink& sink) { others->write(record, sink); });
     }
   }

@@ -28,6 +28,7 @@ struct ArchiveExtras {
   std::shared_ptr<const Program> program = {};  // what runs around these compilations; may be null
   std::vector<FolderFile> attached = {};        // other records, by their names in the root folder
   std::vector<FolderFile> shim_source;          // the files of kShimSourceFolder
+  bool keeps_source_lines = true;               // with the tables that lead from the code to the model's own lines
   bool has_module = true;  // false: without code and without the state behind the compilations, for the shim alone
 };
 
