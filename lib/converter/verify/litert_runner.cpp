@@ -195,6 +195,9 @@ struct LitertRunner::Parts {
   StagingFolder folder{fs::temp_directory_path() / "litert", fs::temp_directory_path()};
   std::unique_ptr<litert_node::NodeProcess> node;
 
+  // A path of the file for JSON: names of files may hold any bytes, and JSON holds UTF-8.
+  fs::path model() const { return folder.path() / "model.tflite"; }
+
   const litert::ReadSignature& signature() const {
     for (const litert::ReadSignature& each : file.signatures) {
       if (each.key == record.at("key")) return each;
@@ -240,6 +243,7 @@ LitertRunner::LitertRunner(const std::string& path, const std::string& method) :
     parts_->metadata = parse_metadata(parts_->record.at("metadata").get<std::string>());
   });
   check_packages();
+  fs::create_symlink(fs::absolute(path), parts_->model());
   const FolderFile& script = litert_script().at(0);
   const fs::path file = parts_->folder.path() / script.name;
   std::ofstream(file) << script.text;
@@ -262,7 +266,7 @@ std::vector<at::Tensor> LitertRunner::run_by_record(const Values& sample) {
   for (const c10::IValue& value : sample) {
     if (value.isTensor()) given.push_back(value.toTensor());
   }
-  json job = {{"model", fs::absolute(parts_->path).string()}, {"signature", signature.key}};
+  json job = {{"model", parts_->model().string()}, {"signature", signature.key}};
   json files = {{"in", json::array()}, {"out", json::array()}};
   for (size_t i = 0; i < signature.inputs.size(); ++i) {
     const json& record = parts_->record.at("inputs").at(i);

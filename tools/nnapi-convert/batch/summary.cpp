@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/nnapi-convert/batch/summary.h"
-#include "lib/base/counted.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <optional>
+
+#include "lib/base/counted.h"
+#include "lib/format/utf8.h"
 
 namespace nnapi_convert {
 namespace {
@@ -91,9 +94,25 @@ std::string counts_text(const json& counts) {
   return text;
 }
 
+// A text within XML 1.0. U+FFFD stands for bytes that are not UTF-8, as in JSON, and for the two signs of Unicode that
+// XML has not: names of files may hold any bytes.
 std::string xml(const std::string& text) {
+  constexpr const char* kReplacement = "\xef\xbf\xbd";
   std::string result;
-  for (const char c : text) {
+  const auto* const end = reinterpret_cast<const uint8_t*>(text.data()) + text.size();
+  for (const auto* at = reinterpret_cast<const uint8_t*>(text.data()); at != end;) {
+    const size_t bytes = sign_bytes(at, end);
+    const std::string sign(reinterpret_cast<const char*>(at), std::max<size_t>(bytes, 1));
+    at += sign.size();
+    if (bytes == 0 || sign == "\xef\xbf\xbe" || sign == "\xef\xbf\xbf") {
+      result += kReplacement;
+      continue;
+    }
+    if (bytes > 1) {
+      result += sign;
+      continue;
+    }
+    const char c = sign[0];
     switch (c) {
       case '&':
         result += "&amp;";

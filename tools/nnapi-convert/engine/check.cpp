@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lib/base/error.h"
+#include "lib/base/json_text.h"
 #include "lib/converter/emit/package_boundaries.h"
 #include "lib/converter/load/custom_operators.h"
 #include "tools/nnapi-convert/engine/functions.h"
@@ -27,7 +28,7 @@ bool do_all_convert(const std::vector<CheckResult>& results) {
 
 int print(const std::vector<CheckResult>& results, const std::string& form, const nlohmann::json& report) {
   if (form == "json") {
-    std::cout << report.dump(2) + "\n";
+    std::cout << json_text(report, 2) + "\n";
   } else {
     for (const CheckResult& result : results) std::cout << to_text(result);
   }
@@ -94,7 +95,7 @@ int check_and_print(const CheckArguments& arguments) {
   if (!conversion.methods.empty()) return print_methods(arguments, request);
   if (!conversion.package.empty()) return print_package(arguments, request);
   const CheckResult result = check_model(conversion.model, request);
-  std::cout << (arguments.format == "json" ? to_json(result).dump(2) + "\n" : to_text(result));
+  std::cout << (arguments.format == "json" ? json_text(to_json(result), 2) + "\n" : to_text(result));
   return static_cast<int>(is_fit(result) ? ExitCode::kDone : ExitCode::kNotConvertible);
 }
 

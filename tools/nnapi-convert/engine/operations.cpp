@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lib/base/error.h"
+#include "lib/base/json_text.h"
 #include "lib/base/nearest_name.h"
 #include "lib/converter/frontend/expand_composite.h"
 #include "lib/ops/formulas.h"
@@ -45,7 +46,7 @@ std::string json_form() {
                     {"feature_level", rule.feature_level},
                     {"note", rule.note}});
   }
-  return form.dump(2) + "\n";
+  return json_text(form, 2) + "\n";
 }
 
 std::string markdown_form() {

@@ -22,7 +22,7 @@ namespace {
 
 int check_each_operation(const VerifyRequest& request, bool is_json) {
   const OperationCheck check = check_operations(request);
-  std::cout << (is_json ? to_json(check).dump(2) + "\n" : to_text(check));
+  std::cout << (is_json ? json_text(to_json(check), 2) + "\n" : to_text(check));
   return static_cast<int>(check.first_drift() == nullptr ? ExitCode::kDone : ExitCode::kVerificationFailed);
 }
 
