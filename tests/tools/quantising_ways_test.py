@@ -3,6 +3,7 @@
 """Every way of quantising that PyTorch 1.13 has, each made here, converted, and run by stock PyTorch on the host's NNAPI."""
 
 import json
+import struct
 import unittest
 from typing import Tuple
 
@@ -12,6 +13,7 @@ from torch import nn
 import quantising_ways
 from cli import CliTest
 from stock_torch import StockTorchTest, call, load, real
+from zip_files import stored
 
 STEPS = 0.06  # of the range: the networks round five times in a row, each time by up to a step of 1/256
 
@@ -83,6 +85,52 @@ class Float16Linears(CliTest, StockTorchTest):
         converted = load(self.convert(path, "--input", "2,12"))
         layer.weight.data = layer.weight.data.half().float()
         self.assert_agree(layer, converted, [(sample,) for sample in quantising_ways.samples((2, 12))])
+
+    def test_packed_by_fbgemm(self):
+        """As files have it since PyTorch 1.6: an object of PyTorch's class, whose state only FBGEMM packs."""
+        torch.manual_seed(0)
+        path = self.folder / "model.pt"
+        for layer in (nn.Linear(12, 5), nn.Linear(12, 5, bias=False)):
+            path.write_bytes(packed_by_fbgemm(layer))
+            with self.assertRaisesRegex(RuntimeError, "QNNPACK only supports INT8|FBGEMM"):
+                torch.jit.load(str(path))
+            converted = load(self.convert(path, "--input", "2,12", "--fallback", "none", "--verify"))
+            layer.weight.data = layer.weight.data.half().float()
+            self.assert_agree(layer, converted, [(sample,) for sample in quantising_ways.samples((2, 12))])
+
+
+def pickled_text(text):
+    return b"X" + struct.pack("<I", len(text)) + text.encode()
+
+
+def pickled_tensor(key, tensor):
+    def numbers(values):
+        return b"(" + b"".join(b"J" + struct.pack("<i", value) for value in values) + b"t"
+
+    storage = (b"(" + pickled_text("storage") + b"ctorch\nFloatStorage\n" + pickled_text(key) + pickled_text("cpu") + b"J" +
+               struct.pack("<i", tensor.numel()) + b"tQ")
+    return (b"ctorch._utils\n_rebuild_tensor_v2\n(" + storage + b"K\x00" + numbers(tensor.shape) + numbers(tensor.stride()) +
+            b"\x89ccollections\nOrderedDict\n)RtR")
+
+
+def packed_by_fbgemm(layer) -> bytes:
+    """A module with quantized::linear_dynamic_fp16, which only a PyTorch with FBGEMM makes and reads."""
+    code = """class Net(Module):
+  __parameters__ = []
+  __buffers__ = []
+  training : bool
+  packed : __torch__.torch.classes.quantized.LinearPackedParamsBase
+  def forward(self: __torch__.Net,
+    x: Tensor) -> Tensor:
+    return ops.quantized.linear_dynamic_fp16(x, self.packed)
+"""
+    tensors = [layer.weight.detach().contiguous()] + ([] if layer.bias is None else [layer.bias.detach()])
+    state = b"".join(pickled_tensor(str(i), tensor) for i, tensor in enumerate(tensors)) + (b"N" if layer.bias is None else b"")
+    data = (b"\x80\x02c__torch__\nNet\n)\x81}(" + pickled_text("training") + b"\x89" + pickled_text("packed") +
+            b"c__torch__.torch.classes.quantized\nLinearPackedParamsBase\n)\x81(" + state + b"tbub.")
+    weights = {f"net/data/{i}": tensor.numpy().tobytes() for i, tensor in enumerate(tensors)}
+    return stored({**weights, "net/data.pkl": data, "net/code/__torch__.py": code.encode(),
+                   "net/constants.pkl": b"\x80\x02).", "net/version": b"3\n"})
 
 
 if __name__ == "__main__":

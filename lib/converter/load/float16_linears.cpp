@@ -58,9 +58,14 @@ std::tuple<at::Tensor, c10::optional<at::Tensor>> unpack(const Packed& packed) {
 constexpr const char* kPack = "nnapi_convert::linear_prepack_fp16";
 constexpr const char* kUnpack = "nnapi_convert::linear_unpack_fp16";
 
-bool can_pack() {
+bool has_fbgemm() {
   const std::vector<at::QEngine>& engines = at::globalContext().supportedQEngines();
   return std::find(engines.begin(), engines.end(), at::QEngine::FBGEMM) != engines.end();
+}
+
+bool can_pack() {
+  static const bool has = has_fbgemm();
+  return has;
 }
 
 void declare_operators() {
@@ -95,11 +100,19 @@ void keep_weights(std::shared_ptr<torch::jit::Graph> graph) {
 }  // namespace
 
 void keep_float16_weights(const c10::ClassType& type) {
-  static const bool is_needless = can_pack();
-  if (is_needless) return;
+  if (can_pack()) return;
   for (torch::jit::Function* method : type.methods()) {
     if (torch::jit::GraphFunction* function = torch::jit::tryToGraphFunction(*method)) keep_weights(function->graph());
   }
+}
+
+c10::intrusive_ptr<c10::ivalue::Object> float16_linear_of(const c10::ClassType& type, const c10::IValue& state) {
+  if (can_pack() || !(type == *c10::getCustomClassType<Packed>()) || !state.isTuple()) return {};
+  const auto& parts = state.toTupleRef().elements();  // the weights, and a bias or None
+  const bool are_parts = parts.size() == 2 && parts[0].isTensor() && (parts[1].isTensor() || parts[1].isNone());
+  if (!are_parts || !parts[0].toTensor().defined() || !parts[0].toTensor().is_floating_point()) return {};
+  const auto bias = parts[1].isTensor() ? c10::optional<at::Tensor>(parts[1].toTensor()) : c10::nullopt;
+  return c10::IValue(pack(parts[0].toTensor(), bias)).toObject();
 }
 
 }  // namespace nnapi_convert

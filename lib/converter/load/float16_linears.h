@@ -3,6 +3,7 @@
 // only, which many builds lack, Debian's and phones' among them: they refuse every file that has such a layer.
 #pragma once
 
+#include <ATen/core/ivalue.h>
 #include <ATen/core/jit_type.h>
 
 namespace nnapi_convert {
@@ -10,5 +11,9 @@ namespace nnapi_convert {
 // Lets the methods of a saved class (__setstate__, and what it calls) keep float16 weights as they are, in place of
 // packing them, where this LibTorch can't pack them. unpack() of such weights gives float32 numbers that float16 holds.
 void keep_float16_weights(const c10::ClassType& type);
+
+// Such weights as PyTorch's own class of packed weights pickles them: an object of `type` with the state, where this
+// LibTorch can't pack them. Null for other classes, and for weights of integers.
+c10::intrusive_ptr<c10::ivalue::Object> float16_linear_of(const c10::ClassType& type, const c10::IValue& state);
 
 }  // namespace nnapi_convert

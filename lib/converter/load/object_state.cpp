@@ -80,6 +80,7 @@ void set_element_types(const c10::IValue& value, const c10::TypePtr& type) {
 
 c10::intrusive_ptr<c10::ivalue::Object> make_object(const c10::StrongTypePtr& type, c10::IValue state) {
   const auto class_type = type.type_->expect<ClassType>();
+  if (auto linear = float16_linear_of(*class_type, state)) return linear;
   auto object = c10::ivalue::Object::create(type, class_type->numAttributes());
   const bool has_own_state =
       class_type->findMethod("__getstate__") != nullptr && class_type->findMethod("__setstate__") != nullptr;
