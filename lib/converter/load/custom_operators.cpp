@@ -34,11 +34,27 @@ constexpr const char* kGiveLibrary = "; give the library that has it with --torc
 constexpr const char* kNewerPyTorch =
     " in PyTorch 1.13.1, which runs the model on the device: the file is of a newer release; write this step with "
     "operators that 1.13.1 has, and save the model again";
+constexpr const char* kOlderPyTorch =
+    " in PyTorch 1.13.1, which runs the model on the device: the file is of PyTorch 1.5 or older, and newer releases "
+    "dropped that form; build the model with PyTorch 1.6 to 1.13, quantise it there if it is quantised, and save it "
+    "again";
+constexpr const char* kOtherPyTorch =
+    " in PyTorch 1.13.1, which runs the model on the device: the file is of another release; write this step with "
+    "operators that 1.13.1 has, and save the model again";
 
 constexpr const char* kPythonsOperators =
     " in PyTorch's C++ library: Python's torch._prims makes it, and no device can run it; write this step with "
     "operators "
     "of torch or torch.ops.aten, and save the model again";
+
+// The formats of PyTorch 1.5 and older.
+constexpr uint64_t kLastOldFormat = 2;
+
+// Quantised layers of PyTorch 1.3 and 1.4 have their packed weights as a tensor.
+bool is_of_old_weights(const std::string& message) {
+  const size_t found = message.find("Expected a value of type '__torch__.torch.classes.quantized.");
+  return found != std::string::npos && message.find("found type 'Tensor'", found) != std::string::npos;
+}
 
 // True for an operator that no library can bring.
 bool is_of_pytorch(const std::string& name) {
@@ -70,24 +86,28 @@ void declare_custom_operators() {
   (void)is_done;
 }
 
-std::string missing_operator(const std::string& message) {
+std::string missing_operator(const std::string& message, std::optional<uint64_t> format) {
   struct Form {
     const char* before;
     const char* after;
     const char* text;
     const char* of_pytorch;  // what to do where the operator is of PyTorch's own
+    bool depends_on_release = true;
   };
   constexpr Form kForms[] = {{"Unknown builtin op: ", ".\n", "is not registered", kNewerPyTorch},
-                             {"Could not run '", "'", "has no CPU kernel", " here"},
+                             {"Could not run '", "'", "has no CPU kernel", " here", false},
                              {"Arguments for call are not valid.\nThe following variants are available:\n", "(",
-                              "has no such arguments", kNewerPyTorch}};
+                              "has no such arguments", kOtherPyTorch}};
+  const bool is_old = (format && *format <= kLastOldFormat) || is_of_old_weights(message);
   for (const Form& form : kForms) {
     const size_t found = message.find(form.before);
     if (found == std::string::npos) continue;
     const size_t begin = message.find_first_not_of(" \n", found + std::string(form.before).size());
     if (begin == std::string::npos) return "";
     const std::string name = message.substr(begin, message.find(form.after, begin) - begin);
-    const char* hint = is_of_pytorch(name) ? form.of_pytorch : kGiveLibrary;
+    const char* hint = !is_of_pytorch(name)                ? kGiveLibrary
+                       : is_old && form.depends_on_release ? kOlderPyTorch
+                                                           : form.of_pytorch;
     if (name.rfind("prims::", 0) == 0) hint = kPythonsOperators;
     return fmt::format("the operator {} {}{}", name, form.text, hint);
   }

@@ -2,6 +2,8 @@
 // Operators that are not LibTorch's own: those of torchvision, and those of libraries that the user gives.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 namespace nnapi_convert {
@@ -16,7 +18,7 @@ void load_torch_library(const std::string& path);
 void declare_custom_operators();
 
 // What to tell the user where LibTorch's message is of an operator, or an overload of one, that is not registered, or
-// has no kernel here; empty for other messages.
-std::string missing_operator(const std::string& message);
+// has no kernel here; empty for other messages. `format` is the version of the archive's format, if it is known.
+std::string missing_operator(const std::string& message, std::optional<uint64_t> format = std::nullopt);
 
 }  // namespace nnapi_convert
