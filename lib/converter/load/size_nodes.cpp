@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "lib/converter/load/argument_values.h"
 #include "lib/converter/load/export_json.h"
@@ -25,7 +26,6 @@ constexpr NumberFunction kFunctions[] = {
     {"_operator.floordiv", "aten::floordiv"},
     {"_operator.truediv", "aten::div"},
     {"_operator.mod", "aten::remainder"},
-    {"_operator.pow", "aten::pow"},
     {"_operator.neg", "aten::neg"},
     {"_operator.eq", "aten::eq"},
     {"_operator.ne", "aten::ne"},
@@ -51,6 +51,25 @@ constexpr NumberFunction kFunctions[] = {
     {"aten.sym_numel.default", "aten::numel"},
 };
 
+// In Python an integer to the power of an integer of 0 or more is an integer; aten::pow gives a float.
+torch::jit::Value* power_of(torch::jit::Graph& graph, const std::vector<torch::jit::NamedValue>& arguments) {
+  torch::jit::Value *base = arguments[0].value(graph), *exponent = arguments[1].value(graph);
+  const auto is_integer = [](const torch::jit::Value* value) {
+    return value->type()->isSubtypeOf(*c10::IntType::get());
+  };
+  const auto known = torch::jit::toIValue(exponent);
+  const bool is_whole = is_integer(base) && is_integer(exponent);
+  if (!is_whole || (known && known->toInt() < 0)) return graph.insert(c10::aten::pow, {base, exponent});
+  constexpr int64_t kMostFactors = 8;
+  if (known && known->toInt() == 0) return graph.insertConstant(int64_t{1});
+  if (!known || known->toInt() > kMostFactors) {
+    return graph.insert(c10::Symbol::aten("Int"), {graph.insert(c10::aten::pow, {base, exponent})});
+  }
+  torch::jit::Value* product = base;
+  for (int64_t i = 1; i < known->toInt(); ++i) product = graph.insert(c10::aten::mul, {product, base});
+  return product;
+}
+
 bool is_of_sizes(const std::string& target) {
   static const std::vector<std::string> prefixes = {"_operator.", "math.", "torch.sym_", "torch._sym_"};
   return std::any_of(prefixes.begin(), prefixes.end(),
@@ -60,9 +79,10 @@ bool is_of_sizes(const std::string& target) {
 }  // namespace
 
 bool add_size_node(torch::jit::Graph& graph, const ExportNode& node, ExportScope& scope) {
+  const bool is_power = node.target == "_operator.pow";
   const auto* const found = std::find_if(std::begin(kFunctions), std::end(kFunctions),
                                          [&](const NumberFunction& each) { return node.target == each.target; });
-  if (found == std::end(kFunctions)) {
+  if (found == std::end(kFunctions) && !is_power) {
     if (is_of_sizes(node.target)) {
       refuse_node(node, "a function of sizes that TorchScript has not; compute it before the model");
     }
@@ -79,7 +99,8 @@ bool add_size_node(torch::jit::Graph& graph, const ExportNode& node, ExportScope
   }
   torch::jit::Value* result = nullptr;
   try {
-    result = graph.insert(c10::Symbol::fromQualString(found->kind), arguments);
+    if (is_power && arguments.size() != 2) throw std::invalid_argument("a power of other than two numbers");
+    result = is_power ? power_of(graph, arguments) : graph.insert(c10::Symbol::fromQualString(found->kind), arguments);
   } catch (const std::exception&) {
     fail_export(fmt::format("{}{}: its arguments are not of the types that it takes", place_of(node), node.target));
   }
