@@ -250,6 +250,7 @@ class ModuleBuilder {
       (is_tensor ? tensor_values_ : number_values_).push_back(own[i]->value);
       (is_tensor ? tensor_paths_ : number_paths_).push_back(paths[i]);
     }
+    say_fields("took", "takes", tree, *argument->type());
     argument_trees_.push_back(tree);
     schema_arguments_.emplace_back(name, argument->type());
   }
@@ -292,10 +293,24 @@ class ModuleBuilder {
     }
     size_t next = 0;
     result_ = put_together(*graph_, signature_.results, results, next);
+    say_fields("returned", "returns", signature_.results, *result_->type());
     for (const ExportOutput& output : signature_.outputs) {
       if (output.kind != ExportOutput::Kind::kUser) add_change(output);
     }
     graph_->registerOutput(result_);
+  }
+
+  // Tells of objects whose fields became a dict, or a tuple where they are of several types.
+  void say_fields(const char* before, const char* now, const ValueTree& tree, const c10::Type& type) {
+    const auto elements = type.containedTypes();
+    for (size_t i = 0; i < tree.elements.size(); ++i) {
+      const bool is_tuple = type.kind() == c10::TypeKind::TupleType;
+      say_fields(before, now, tree.elements[i], is_tuple ? *elements[i] : *elements.back());
+    }
+    if (tree.class_name.empty()) return;
+    diagnostics_.warn(fmt::format(
+        "forward {} an object of class {}: the converted model {} a {} of its fields: {}", before, tree.class_name, now,
+        type.kind() == c10::TypeKind::DictType ? "dict" : "tuple", fmt::join(tree.keys, ", ")));
   }
 
   void add_change(const ExportOutput& output) {

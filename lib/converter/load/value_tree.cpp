@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "lib/base/error.h"
 #include "lib/converter/load/export_json.h"
+#include "lib/format/json_nesting.h"
 
 namespace nnapi_convert {
 namespace {
@@ -20,14 +22,33 @@ bool is_one_of(const std::string& text, std::initializer_list<const char*> names
   return std::any_of(names.begin(), names.end(), [&](const char* name) { return text == name; });
 }
 
-TreeKind kind_of(const std::string& type) {
+std::optional<TreeKind> kind_of(const std::string& type) {
   if (is_one_of(type, {"builtins.tuple", "collections.namedtuple"})) return TreeKind::kTuple;
   if (is_one_of(type, {"builtins.list", "collections.deque"})) return TreeKind::kList;
   if (is_one_of(type, {"builtins.dict", "collections.OrderedDict"})) return TreeKind::kDict;
-  throw ConvertError(ExitCode::kNotConvertible,
-                     fmt::format("forward takes or returns an object of class {}; tensors, tuples, lists and dicts "
-                                 "needed; wrap the model in a module that takes and returns these",
-                                 type));
+  return std::nullopt;
+}
+
+// The names of an object's fields where the file has them, one for each of its `count` values: Transformers' outputs
+// and caches have a list of them, dataclasses have that list before the names of fields that are None. Else nothing.
+std::vector<std::string> fields_of(const std::string& context, size_t count) {
+  if (is_nested_too_deep(context)) return {};
+  const json parsed = json::parse(context, nullptr, false);
+  if (!parsed.is_array() || parsed.empty()) return {};
+  const json& names = parsed[0].is_array() ? parsed[0] : parsed;
+  const bool are_names = names.size() == count && std::all_of(names.begin(), names.end(), [](const json& name) {
+                           return name.is_string() && !name.get<std::string>().empty();
+                         });
+  return are_names ? names.get<std::vector<std::string>>() : std::vector<std::string>();
+}
+
+[[noreturn]] void refuse_class(const std::string& type) {
+  throw ConvertError(
+      ExitCode::kNotConvertible,
+      fmt::format("forward takes or returns an object of class {}; tensors, tuples, lists and dicts "
+                  "needed, or a class whose fields the file names; wrap the model in a module that takes "
+                  "and returns these",
+                  type));
 }
 
 std::vector<std::string> keys_of(const std::string& context) {
@@ -47,9 +68,17 @@ ValueTree read_node(const json& node) {
   ValueTree tree;
   const json* type = find_member(node, "type");
   if (type == nullptr) return tree;
-  tree.kind = kind_of(text_of(*type));
   for (const json& child : list_of(member(node, "children_spec"))) tree.elements.push_back(read_node(child));
+  const auto kind = kind_of(text_of(*type));
+  tree.kind = kind.value_or(TreeKind::kDict);
   if (tree.kind != TreeKind::kDict) return tree;
+  if (!kind) {
+    tree.class_name = text_of(*type);
+    const json* context = find_member(node, "context");
+    if (context != nullptr && context->is_string()) tree.keys = fields_of(text_of(*context), tree.elements.size());
+    if (tree.keys.empty()) refuse_class(tree.class_name);
+    return tree;
+  }
   tree.keys = keys_of(text_member(node, "context"));
   if (tree.keys.size() != tree.elements.size()) {
     fail_export(fmt::format("a dict of {} keys and {} values found", tree.keys.size(), tree.elements.size()));

@@ -17,9 +17,11 @@ struct ValueTree {
   Kind kind = Kind::kLeaf;
   std::vector<ValueTree> elements;
   std::vector<std::string> keys;  // of the elements, for kDict
+  std::string class_name;         // of an object whose fields became a dict; else empty
 };
 
-// `text` is a treespec in JSON. Throws ConvertError: kBadFile for what is damaged, kNotConvertible for other classes.
+// `text` is a treespec in JSON. An object of a class whose fields the text names is a dict of them. Throws
+// ConvertError: kBadFile for what is no treespec, kNotConvertible for other classes.
 ValueTree read_tree(std::string_view text);
 
 size_t leaf_count(const ValueTree& tree);
