@@ -230,6 +230,18 @@ size_t Constant::element_count() const {
   return count(shape_);
 }
 
+Constant Constant::checked_by(std::shared_ptr<SourceCheck> check) const {
+  Constant result = *this;
+  result.check_ = std::move(check);
+  return result;
+}
+
+const std::shared_ptr<SourceCheck>& Constant::whole_check() const {
+  static const std::shared_ptr<SourceCheck> none;
+  const bool is_whole = check_ != nullptr && check_->covers(data_, count(source_shape_) * size_of(source_type_));
+  return is_whole ? check_ : none;
+}
+
 Constant Constant::then(RecipeStep step) const {
   Constant result = *this;
   if (const auto* order = std::get_if<Permute>(&step)) result.shape_ = permute(shape_, order->order);
@@ -291,9 +303,11 @@ void Constant::write_to(const ByteSink& sink) const {
   constexpr size_t kPieceBytes = size_t{1} << 20;
   ReadPages pages(source_bytes());
   const auto write = [&](const Constant& part) {
+    const size_t source_size = count(part.source_shape_) * size_of(part.source_type_);
+    if (check_ != nullptr) check_->add(part.source_bytes(), source_size);
     const Buffer buffer = evaluate({part.source_type_, part.source_shape_, part.source_bytes()}, part.steps_);
     sink(buffer.bytes(), buffer.size());
-    pages.add(count(part.source_shape_) * size_of(part.source_type_));
+    pages.add(source_size);
   };
   if (byte_count() <= kPieceBytes || !has_rows()) return write(*this);
   const size_t row_bytes = byte_count() / static_cast<size_t>(shape_[0]);
@@ -335,7 +349,7 @@ void Constant::release() {
 
 Constant Constant::evaluated() const {
   Buffer buffer = evaluate({source_type_, source_shape_, source_bytes()}, steps_);
-  if (!buffer.memory) return Constant(type_, shape_, data_, owner_);
+  if (!buffer.memory) return Constant(type_, shape_, data_, owner_).checked_by(check_);
   const std::shared_ptr<const uint8_t[]> owner = std::move(buffer.memory);
   return Constant(type_, shape_, owner.get(), owner);
 }

@@ -11,6 +11,8 @@
 #include <variant>
 #include <vector>
 
+#include "lib/base/source_check.h"
+
 namespace nnapi_convert::nnapi {
 
 // kFloat16: a float32 operand's value that the file stores in half the size.
@@ -63,6 +65,11 @@ class Constant {
   size_t element_count() const;
   size_t byte_count() const { return element_count() * size_of(type_); }
 
+  // Returns this constant whose source is checked as write_to() reads it. Null: it was checked before.
+  Constant checked_by(std::shared_ptr<SourceCheck> check) const;
+  // The check if it is for exactly this constant's source; else null.
+  const std::shared_ptr<SourceCheck>& whole_check() const;
+
   // Returns this constant with one more step.
   Constant then(RecipeStep step) const;
 
@@ -73,7 +80,8 @@ class Constant {
 
   // Evaluates the recipe: product(shape()) elements of type().
   std::vector<uint8_t> bytes() const;
-  // Writes the bytes of bytes() in pieces. Needs little memory if each index of axis 0 has its own part of the source.
+  // Writes the bytes of bytes() in pieces, and checks them (checked_by()). Needs little memory if each index of axis 0
+  // has its own part of the source.
   void write_to(const ByteSink& sink) const;
   // Returns a constant of the same value without a recipe; this constant if it has no recipe.
   Constant evaluated() const;
@@ -99,6 +107,7 @@ class Constant {
   std::vector<int64_t> source_shape_;
   const void* data_;
   std::shared_ptr<const void> owner_;
+  std::shared_ptr<SourceCheck> check_ = nullptr;
   std::vector<RecipeStep> steps_;
   DataType type_;
   std::vector<int64_t> shape_;

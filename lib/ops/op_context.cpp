@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "lib/base/error.h"
+#include "lib/types/mapped_memory.h"
 
 namespace nnapi_convert {
 namespace {
@@ -38,7 +39,7 @@ nnapi::DataType data_type_of(const at::Tensor& tensor) {
 nnapi::Constant to_constant(const at::Tensor& tensor) {
   auto owner = std::make_shared<const at::Tensor>(tensor.contiguous());
   const void* data = owner->data_ptr();
-  return nnapi::Constant(data_type_of(tensor), owner->sizes().vec(), data, owner);
+  return nnapi::Constant(data_type_of(tensor), owner->sizes().vec(), data, owner).checked_by(check_of(*owner));
 }
 
 LoweredTensor OpContext::lowered(const TorchValue* value) {

@@ -41,12 +41,17 @@ uint32_t write_to_memory(const DeferredTensors::Write& write, bool releases, voi
 
 at::Tensor DeferredTensors::add(const nnapi::Constant& constant) {
   if (constant.byte_count() < kLeastBytes) return to_tensor(constant);
-  const auto write = [value = constant](bool releases, const nnapi::ByteSink& sink) mutable {
+  // The checksum of what is written is the source's if it is written as it is.
+  const std::shared_ptr<SourceCheck> check = constant.is_source() ? constant.whole_check() : nullptr;
+  const auto write = [value = check == nullptr ? constant : constant.checked_by(nullptr)](
+                         bool releases, const nnapi::ByteSink& sink) mutable {
     value.write_to(sink);
     if (releases) value.release();
   };
-  return keep(
-      {reserved_tensor(constant.shape(), scalar_type(constant.type()), constant.byte_count()), write, [](uint32_t) {}});
+  const auto compare = [check](uint32_t checksum) {
+    if (check != nullptr) check->compare(checksum);
+  };
+  return keep({reserved_tensor(constant.shape(), scalar_type(constant.type()), constant.byte_count()), write, compare});
 }
 
 at::Tensor DeferredTensors::add_shared(const nnapi::Constant& constant) {

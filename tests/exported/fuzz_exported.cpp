@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -54,6 +55,10 @@ void fuzz_json(std::string_view text) {
   refusing([&] { read_value(parse_export(text)); });
 }
 
+bool is_within(std::string_view part, std::string_view whole) {
+  return part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size();
+}
+
 void fuzz_pickle(std::string_view bytes) {
   for (const PickledBy by : {PickledBy::kTorchScript, PickledBy::kTorchSave}) {
     refusing([&] {
@@ -61,10 +66,10 @@ void fuzz_pickle(std::string_view bytes) {
       require(pickle.root < pickle.values.size(), "the root is a value");
       for (const PickleValue& value : pickle.values) {
         for (const PickleId id : value.elements) require(id < pickle.values.size(), "elements are values");
-        const bool is_inside =
-            value.text.empty() ||
-            (value.text.data() >= bytes.data() && value.text.data() + value.text.size() <= bytes.data() + bytes.size());
-        require(is_inside, "texts are in the bytes");
+        const bool is_inside = value.text.empty() || is_within(value.text, bytes) ||
+                               std::any_of(pickle.joined_texts.begin(), pickle.joined_texts.end(),
+                                           [&](const auto& joined) { return is_within(value.text, *joined); });
+        require(is_inside, "texts are in the bytes, or joined of them");
       }
     });
   }

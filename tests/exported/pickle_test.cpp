@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
+#include "lib/base/damaged_file.h"
 #include "lib/base/error.h"
 
 using namespace nnapi_convert;
@@ -80,4 +81,60 @@ TEST_CASE("calls of something else than a class, and other opcodes, are refused"
   CHECK_THAT(refusal("\x80\x02"s + "cos\nsystem\nK\x01R."s), Contains("a tuple"));
   CHECK_THAT(refusal("\x80\x02i"s + "os\nsystem\n."s), Contains("opcode"));
   CHECK_THAT(refusal("\x80\x02"s + "cno name\n\n."s), Contains("no qualified name"));
+}
+
+TEST_CASE("protocols 4 and 5 are read") {
+  // A frame, short texts, a name in two parts, and a value that is kept without a number.
+  const std::string frame = "\x95"s + std::string(8, '\0');
+  const std::string name = "\x8c\x0b"s + "collections\x94\x8c\x0b"s + "OrderedDict\x94\x93\x94)R\x94"s;
+  const std::string key = "\x8d\x01"s + std::string(7, '\0') + "a";
+  for (const char* protocol : {"\x04", "\x05"}) {
+    const std::string bytes = "\x80"s + protocol + frame + name + key + "K\x07s."s;
+    const Pickle saved = read_pickle(bytes, PickledBy::kTorchSave);
+    const PickleValue& root = saved.at(saved.root);
+    REQUIRE(root.kind == PickleValue::Kind::kDict);
+    REQUIRE(root.elements.size() == 2);
+    CHECK(saved.at(root.elements[0]).text == "a");
+    CHECK(saved.at(root.elements[1]).number == 7);
+  }
+  const Pickle other = read_pickle("\x80\x04"s + name + "."s, PickledBy::kTorchScript);
+  CHECK(other.at(other.at(other.root).elements[0]).text == "collections\nOrderedDict");
+  const Pickle kept = read_pickle("\x80\x04K\x01\x94K\x02\x94\x86h\x00h\x01\x87."s, PickledBy::kTorchSave);
+  const PickleValue& three = kept.at(kept.root);
+  REQUIRE(three.elements.size() == 3);
+  CHECK(kept.at(three.elements[1]).number == 1);
+  CHECK(kept.at(three.elements[2]).number == 2);
+}
+
+TEST_CASE("an element of an enum is its class and its value") {
+  const std::string bytes = "\x80\x02"s + "c__torch__.models\nWay\nK\x02R."s;
+  const Pickle script = read_pickle(bytes, PickledBy::kTorchScript);
+  const PickleValue& root = script.at(script.root);
+  REQUIRE(root.kind == PickleValue::Kind::kCall);
+  CHECK(script.at(root.elements[0]).text == "__torch__.models\nWay");
+  CHECK(script.at(root.elements[1]).number == 2);
+  CHECK_THAT(refusal(bytes), Contains("a tuple of arguments needed"));  // torch.save writes none
+}
+
+TEST_CASE("damaged is what no pickle is") {
+  const auto is_damaged = [](const std::string& bytes) {
+    try {
+      read_pickle(bytes, PickledBy::kTorchSave);
+    } catch (const DamagedFile&) {
+      return true;
+    } catch (const ConvertError&) {
+      return false;
+    }
+    FAIL("it is read");
+    return false;
+  };
+  CHECK(is_damaged("\x80\x02X\xff\xff\xff\x7f"s + "a."s));                // ends within a text
+  CHECK(is_damaged("\x80\x02\xf0."s));                                    // no opcode
+  CHECK(is_damaged("\x80\x02h\x07."s));                                   // a value that was never kept
+  CHECK(is_damaged("\x80\x02NN."s));                                      // two values
+  CHECK(is_damaged("\x80\x02t."s));                                       // a tuple without its beginning
+  CHECK_FALSE(is_damaged("\x80\x02(I1\nl."s));                            // opcodes of protocol 0
+  CHECK_FALSE(is_damaged("\x80\x04\x8f."s));                              // an empty set
+  CHECK_FALSE(is_damaged("\x80\x02]q\x00h\x00"s + "a."s));                // a list in itself
+  CHECK_FALSE(is_damaged("\x80\x02"s + "cm\xc3\xb6"s + "dul\nNet\n."s));  // letters beyond ASCII
 }

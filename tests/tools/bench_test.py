@@ -227,7 +227,7 @@ class BenchRefusals(Bench):
         text = self.folder / "text.pt"
         text.write_text("import torch\n" * 100)
         for path, fragment in [(self.folder / "none.pt", "no such file"), (self.folder, "it is a folder"),
-                               (text, "not a TorchScript archive")]:
+                               (text, "no TorchScript archive")]:
             self.refused(3, f"--model={path}", *SIZES, needed=[str(path), fragment])
         model = f"--model={self.fixture('residual.pt')}"
         self.refused(3, model, *SIZES, f"--nnapi_library={self.folder / 'none.so'}", needed=["none.so"])

@@ -62,11 +62,12 @@ class Faults(CliTest):
                 archive.writestr(zipfile.ZipInfo(each), new if each == name else data)
         return path, name
 
-    def changed(self, fixture: str, entry: str, change, named: str = "") -> str:
-        """Returns the error of the changed archive, which names the entry, or another."""
+    def changed(self, fixture: str, entry: str, change, named: str = "", verdict: str = "is damaged") -> str:
+        """Returns the error of the changed archive, which names the entry, or another. Damaged is what no file of this
+        format is."""
         path, name = self.write_changed(fixture, entry, change)
         result = self.fail_with(3, path, "--input", "1,3,16,16", "--nhwc", "-o", self.folder / "out.pt",
-                                needed=["is damaged", named or name])
+                                needed=[verdict, named or name])
         return result.stderr
 
     def test_tensor_beyond_its_storage(self):
@@ -97,11 +98,12 @@ class Faults(CliTest):
 
     def test_deep_values(self):
         self.assertIn("levels of values", self.changed("control_flow.pt", "data.pkl",
-                                                       lambda data: data[:-1] + b"\x85" * 100_000 + b"."))
+                                                       lambda data: data[:-1] + b"\x85" * 100_000 + b".",
+                                                       verdict="is not read"))
 
     def test_value_that_holds_itself(self):
         self.assertIn("holds itself", self.changed("control_flow.pt", "constants.pkl",
-                                                   lambda data: b"\x80\x02]q\x00h\x00a."))
+                                                   lambda data: b"\x80\x02]q\x00h\x00a.", verdict="is not read"))
 
     def test_source_text_that_is_not_there(self):
         """A damaged table of source lines costs these lines, and nothing else."""
@@ -114,11 +116,13 @@ class Faults(CliTest):
 
     def test_constant_without_a_type(self):
         self.assertIn("has no type", self.changed("control_flow.pt", "mangle_495.py",
-                                                  lambda data: data.replace(b"__buffers__ =", b"buffers =", 1)))
+                                                  lambda data: data.replace(b"__buffers__ =", b"buffers =", 1),
+                                                  verdict="is not read"))
 
     def test_deep_code(self):
         self.assertIn("open brackets", self.changed("control_flow.pt", "models/small_nets.py",
-                                                    lambda data: data + b"    x = " + b"(" * 10_000 + b"\n"))
+                                                    lambda data: data + b"    x = " + b"(" * 10_000 + b"\n",
+                                                    verdict="is not read"))
 
 
 class DeepJson(CliTest):

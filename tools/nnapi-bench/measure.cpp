@@ -57,7 +57,7 @@ torch::jit::Module load(const std::string& path) {
   try {
     module = torch::jit::load(path);
   } catch (const std::exception& failure) {
-    fail("not a TorchScript archive, or a damaged one: " + message_of(failure));
+    fail("PyTorch finds no TorchScript archive in it: " + message_of(failure));
   }
   if (!module.find_method("forward")) fail("the module has no forward method");
   module.eval();

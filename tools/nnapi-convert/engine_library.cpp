@@ -5,9 +5,11 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <new>
 
 #include "lib/base/error.h"
 #include "lib/base/file_pages.h"
+#include "lib/base/out_of_memory.h"
 #include "lib/base/own_library.h"
 #include "tools/nnapi-convert/engine.h"
 
@@ -48,9 +50,11 @@ const Engine* load_engine(const std::vector<std::string>& torch_libraries) {
   // RTLD_GLOBAL: libraries of --torch-library may use LibTorch's symbols without linking it.
   if (library == nullptr) library = ::dlopen(path.c_str(), RTLD_LAZY | RTLD_GLOBAL);
   if (library == nullptr) {
+    const std::string problem = ::dlerror();
+    if (tells_of_full_memory(problem)) throw std::bad_alloc();
     throw ConvertError(ExitCode::kBadFile, fmt::format("can't load what converts: {}; install nnapi-convert again, "
                                                        "and LibTorch",
-                                                       ::dlerror()));
+                                                       problem));
   }
   const auto entry = reinterpret_cast<decltype(&::nnapi_convert_engine)>(::dlsym(library, "nnapi_convert_engine"));
   const Engine* engine = entry == nullptr ? nullptr : entry(NNAPI_CONVERT_VERSION);

@@ -7,8 +7,8 @@
 
 namespace nnapi_convert {
 
-// Returns the problem behind a colon, such as ": entry data.pkl is missing"; empty if LibTorch's error tells nothing
-// that a reader of the message knows.
+// Returns the problem, such as "not a TorchScript archive: entry data.pkl is missing", to stand behind "can't read
+// PATH: ". Throws std::bad_alloc where the error says that memory is full.
 std::string read_problem(const std::exception& error);
 
 }  // namespace nnapi_convert

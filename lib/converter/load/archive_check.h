@@ -7,8 +7,14 @@
 
 namespace nnapi_convert {
 
-// Reads every entry but the weights (data/...), which are large and only numbers. Throws ConvertError (kBadFile) for a
-// damaged entry.
-void check_archive(ModelArchive& archive);
+enum class WeightReading {
+  kChecked,  // read for their checksums
+  kLater,    // those that can be mapped are checked by SourceChecks
+  kIgnored,  // for who reads no weights
+};
+
+// Reads every entry. Of weights (data/..., constants/...), which are large and only numbers, it checks the checksum
+// alone. Throws ConvertError (kBadFile) for an entry that is damaged or that the program doesn't read.
+void check_archive(ModelArchive& archive, WeightReading weights);
 
 }  // namespace nnapi_convert

@@ -7,7 +7,9 @@
 #include <cctype>
 #include <optional>
 
+#include "lib/base/begins_with.h"
 #include "lib/base/count.h"
+#include "lib/base/damaged_file.h"
 #include "lib/base/error.h"
 #include "lib/converter/load/pickle.h"
 
@@ -16,8 +18,14 @@ namespace {
 
 using Kind = PickleValue::Kind;
 
+// For what PyTorch doesn't write, or what would end in LibTorch's memory or stack.
 [[noreturn]] void fail(const std::string& what) {
   throw ConvertError(ExitCode::kBadFile, what);
+}
+
+// For lengths that contradict each other.
+[[noreturn]] void fail_damaged(const std::string& what) {
+  throw DamagedFile(what);
 }
 
 bool has_ending(const std::string& text, const std::string& part) {
@@ -107,8 +115,8 @@ class ValueCheck {
     const Count needed = Count(count) * *bytes;
     const uint64_t found = record == sizes_.end() ? 0 : record->second;
     if (count < 0 || !needed.is_known() || static_cast<uint64_t>(needed.value_or(0)) > found) {
-      fail(fmt::format("a storage of {} elements of {} bytes needed, {} bytes found in {}{}", count, *bytes, found,
-                       folder_, key));
+      fail_damaged(fmt::format("a storage of {} elements of {} bytes needed, {} bytes found in {}{}", count, *bytes,
+                               found, folder_, key));
     }
     return {count, *bytes, numbers_in_byte(type)};
   }
@@ -151,8 +159,8 @@ class ValueCheck {
     const bool is_inside = last.is_known() && last.value_or(0) < of.count;
     const bool grows = count.value_or_most() > std::max(of.count, kMostGrown / of.element_bytes);
     if (!is_inside || grows) {
-      fail(fmt::format("a tensor of sizes [{}] and strides [{}] at {} found in a storage of {} elements",
-                       fmt::join(shape, ", "), fmt::join(strides, ", "), offset, of.count));
+      fail_damaged(fmt::format("a tensor of sizes [{}] and strides [{}] at {} found in a storage of {} elements",
+                               fmt::join(shape, ", "), fmt::join(strides, ", "), offset, of.count));
     }
   }
 
@@ -168,8 +176,8 @@ class ValueCheck {
       needed *= (axis + 1 == shape.size() ? packed : shape[axis]);
     }
     if (is_dense && needed.is_known() && needed.value_or(0) <= of.count) return;
-    fail(fmt::format("a tensor of sizes [{}] and strides [{}] at {} found in {} bytes of {} numbers each",
-                     fmt::join(shape, ", "), fmt::join(strides, ", "), offset, of.count, of.in_byte));
+    fail_damaged(fmt::format("a tensor of sizes [{}] and strides [{}] at {} found in {} bytes of {} numbers each",
+                             fmt::join(shape, ", "), fmt::join(strides, ", "), offset, of.count, of.in_byte));
   }
 
   // "Dict[str, List[Tensor]]", of names of classes too.
@@ -203,17 +211,38 @@ void check_line(std::string_view line, size_t number) {
   if (assigns && !is_special(name)) fail(fmt::format("line {}: {} has no type", number, name));
 }
 
+// Names that TorchScript's lexer doesn't read. A text in quotes may have any letters, and ends with its line.
+void check_letters(std::string_view line, size_t number) {
+  if (std::none_of(line.begin(), line.end(), [](char letter) { return (letter & '\x80') != 0; })) return;
+  bool is_text = false;
+  for (size_t i = 0; i < line.size(); ++i) {
+    if (is_text && line[i] == '\\') {
+      ++i;
+    } else if (line[i] == '"') {
+      is_text = !is_text;
+    } else if (!is_text && (line[i] & '\x80') != 0) {
+      fail(fmt::format(
+          "line {} has a name with letters beyond ASCII, and PyTorch itself doesn't read TorchScript of such "
+          "a name; rename it in Python, and save the model again",
+          number));
+    }
+  }
+}
+
 void check_code(std::string_view code) {
   constexpr int kMostNested = 256;
   int nested = 0;
   size_t number = 0;
-  bool is_in_class = false;
+  bool has_typed_constants = false;  // in a class other than an enum, whose elements are "name = value"
   while (!code.empty()) {
     const std::string_view line = code.substr(0, code.find('\n'));
     code.remove_prefix(std::min(code.size(), line.size() + 1));
     ++number;
-    if (!line.empty() && line[0] != ' ') is_in_class = line.substr(0, 6) == "class ";
-    if (is_in_class && nested == 0) check_line(line, number);
+    if (!line.empty() && line[0] != ' ') {
+      has_typed_constants = begins_with(line, "class ") && line.find("(Enum):") == std::string_view::npos;
+    }
+    if (has_typed_constants && nested == 0) check_line(line, number);
+    check_letters(line, number);
     for (const char letter : line) {
       nested = std::max(0, nested + (letter == '(' || letter == '[' ? 1 : letter == ')' || letter == ']' ? -1 : 0));
       if (nested > kMostNested) fail(fmt::format("line {}: more than {} open brackets", number, kMostNested));

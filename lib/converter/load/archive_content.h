@@ -14,7 +14,7 @@ namespace nnapi_convert {
 
 using RecordSizes = std::map<std::string, uint64_t>;  // bytes, by names without the archive's root folder
 
-// The record isn't damaged: it has a tensor of a dtype that PyTorch got after 1.13.1.
+// A record with a tensor of a dtype that PyTorch got after 1.13.1.
 class NewerDtype : public ConvertError {
  public:
   explicit NewerDtype(const std::string& dtype)
@@ -26,7 +26,8 @@ class NewerDtype : public ConvertError {
 
 // Of a record's bytes: pickles of values, and code. Other records are weights, which may be any, or SourceLines checks
 // them when it reads them.
-// Throws ConvertError (kBadFile) with what is wrong, or NewerDtype.
+// Throws DamagedFile where lengths or the grammar of pickles are wrong, NewerDtype, and ConvertError (kBadFile) with
+// what is not read.
 void check_content(const std::string& record, std::string_view bytes, const RecordSizes& sizes);
 
 }  // namespace nnapi_convert

@@ -11,6 +11,10 @@
 
 namespace nnapi_convert {
 
+// What is wrong with an entry whose bytes are not those that were written.
+constexpr const char* kOtherChecksum =
+    "it has another checksum than when it was written; copy or download the file again";
+
 class ArchiveFile {
  public:
   // A file that can't be opened, or is no archive, has no records.
@@ -25,12 +29,21 @@ class ArchiveFile {
   const std::vector<nnapi_shim::ZipRecord>& records() const { return records_; }
   // Where a record's bytes begin, from the archive's beginning on; nothing if they don't lie there as they are.
   std::optional<uint64_t> data_begin(const nnapi_shim::ZipRecord& record) const;
+  // Whether a weight's checksum is known: archives may be written without, and the field is then 0.
+  static bool has_checksum(const nnapi_shim::ZipRecord& record) { return record.checksum != 0; }
+  // The message of the error for a record that has another checksum.
+  std::string checksum_problem(const nnapi_shim::ZipRecord& record) const;
+  // A record's bytes, unpacked if they are deflated. Throws DamagedFile where lengths and headers contradict each other
+  // or the checksum is another, and ConvertError (kBadFile) for what isn't read. Not for records larger than memory.
+  std::string content(const nnapi_shim::ZipRecord& record) const;
   // Throws ConvertError (kBadFile) where two records have one name, or where their bytes overlap: readers would
   // disagree on what such a file holds.
   void check_records() const;
 
  private:
   void read_directory();
+  // Where a deflated record's bytes begin.
+  std::optional<uint64_t> packed_begin(const nnapi_shim::ZipRecord& record) const;
 
   std::string path_;
   nnapi_shim::ZipFile file_;

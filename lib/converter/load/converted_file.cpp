@@ -92,7 +92,7 @@ std::string metadata_of(ModelArchive& archive) {
 Archive read_archive(const std::string& path) {
   try {
     ModelArchive archive(path);
-    check_archive(archive);
+    check_archive(archive, WeightReading::kChecked);
     if (!archive.has("data.pkl") && archive.has(buffer_format_v2::kIndexRecord)) {
       return {std::nullopt, metadata_of(archive)};
     }
@@ -102,8 +102,7 @@ Archive read_archive(const std::string& path) {
   } catch (const std::exception& error) {
     const std::string missing = missing_operator(error.what());
     if (!missing.empty()) throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}", path, missing));
-    throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: not a TorchScript archive, or a damaged one{}",
-                                                       path, read_problem(error)));
+    throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}", path, read_problem(error)));
   }
 }
 
@@ -164,7 +163,7 @@ std::vector<std::string> converted_method_names(const std::string& path) {
   std::vector<std::string> names;
   try {
     ModelArchive archive(path);
-    check_archive(archive);
+    check_archive(archive, WeightReading::kIgnored);
     const std::string metadata = metadata_of(archive);
     if (metadata.empty()) return names;
     for (const Metadata& method : parse_methods_metadata(metadata)) {

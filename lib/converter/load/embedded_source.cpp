@@ -28,13 +28,12 @@ std::vector<FolderFile> read_shim_source(const std::string& path) {
   std::vector<FolderFile> files;
   try {
     ModelArchive archive(path);
-    check_archive(archive);
+    check_archive(archive, WeightReading::kIgnored);
     files = read_files(archive);
   } catch (const ConvertError&) {
     throw;
   } catch (const std::exception& error) {
-    throw ConvertError(ExitCode::kBadFile,
-                       fmt::format("can't read {}: not an archive, or a damaged one{}", path, read_problem(error)));
+    throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}", path, read_problem(error)));
   }
   if (files.empty()) {
     throw ConvertError(ExitCode::kBadFile,

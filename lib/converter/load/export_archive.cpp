@@ -18,7 +18,8 @@ constexpr const char* kJson = ".json";
 
 class Records {
  public:
-  explicit Records(const std::string& path) : path_(path), archive_(path) {
+  explicit Records(const std::string& path)
+      : path_(path), archive_(path), checks_(std::make_shared<SourceChecks>(archive_.file().fd)) {
     archive_.check_records();
     for (const nnapi_shim::ZipRecord& record : archive_.records()) {
       if (is_whole_name(record.name, "archive_format")) {
@@ -40,8 +41,9 @@ class Records {
     return *record;
   }
   json read_json(const std::string& name) const { return parse_export(checked_bytes(archive_, at(name))); }
-  c10::IValue read_saved(const std::string& name) const { return load_saved(archive_, path_, at(name)); }
-  c10::Storage storage(const std::string& name) const { return storage_of(archive_, at(name)); }
+  c10::IValue read_saved(const std::string& name) const { return load_saved(archive_, path_, at(name), checks_.get()); }
+  c10::Storage storage(const std::string& name) const { return storage_of(archive_, at(name), checks_.get()); }
+  const std::shared_ptr<SourceChecks>& checks() const { return checks_; }
   std::string text(const std::string& name) const { return checked_bytes(archive_, at(name)); }
 
   std::vector<FolderFile> files_in(const std::string& folder) const {
@@ -71,6 +73,7 @@ class Records {
 
   std::string path_;
   ArchiveFile archive_;
+  std::shared_ptr<SourceChecks> checks_;
   std::string root_;
   std::map<std::string, const nnapi_shim::ZipRecord*> records_;
 };
@@ -161,6 +164,7 @@ Tensors read_old_tensors(const Records& records, const std::string& kind) {
 
 ExportArchive read_old_layout(const Records& records) {
   ExportArchive result;
+  result.checks = records.checks();
   result.program = records.read_json("serialized_exported_program.json");
   result.weights = read_old_tensors(records, "state_dict");
   result.constants = read_old_tensors(records, "constants");
@@ -177,6 +181,7 @@ ExportArchive read_export_archive(const std::string& path) {
   check_byte_order(records);
   const std::string model = only_model(records);
   ExportArchive result;
+  result.checks = records.checks();
   result.program = records.read_json(kModels + model + kJson);
   result.weights = read_tensors(records, model, "weights");
   result.constants = read_tensors(records, model, "constants");

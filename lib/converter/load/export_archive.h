@@ -6,12 +6,14 @@
 #include <ATen/core/ivalue.h>
 
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "lib/base/folder.h"
+#include "lib/base/source_check.h"
 
 namespace nnapi_convert {
 
@@ -22,10 +24,11 @@ struct ExportArchive {
   std::optional<c10::IValue> samples;           // a tuple: the arguments of forward, and those by keyword
   std::string problem_of_samples;               // why the file's samples can't be read; else empty
   std::vector<FolderFile> extra_files;          // of torch.export.save(extra_files=...), by their names
+  std::shared_ptr<SourceChecks> checks;         // of the mapped weights
 };
 
-// Large weights are mapped: while they live the file's content has to stay as it is. Throws ConvertError: kBadFile for
-// what is damaged, kNotConvertible for what the program doesn't convert.
+// Large weights are mapped: while they live the file's content has to stay as it is. Throws DamagedFile for what is
+// damaged, and ConvertError: kBadFile for what is not read, kNotConvertible for what the program doesn't convert.
 ExportArchive read_export_archive(const std::string& path);
 
 }  // namespace nnapi_convert

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "lib/base/begins_with.h"
+#include "lib/base/damaged_file.h"
 #include "lib/base/error.h"
 #include "lib/format/json_nesting.h"
 
@@ -57,7 +58,7 @@ void fail_export(const std::string& what) {
 json parse_export(std::string_view text) {
   if (is_nested_too_deep(text)) fail_export(fmt::format("JSON of more than {} levels found", kMostNestedJson));
   json value = json::parse(with_quoted_numbers(text), nullptr, false);
-  if (value.is_discarded()) fail_export("text found that is no JSON");
+  if (value.is_discarded()) throw DamagedFile("text found that is no JSON");
   return value;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the JSON of an exported program: every access is checked, because the file may be damaged.
+// Reads the JSON of an exported program: every access is checked, because the file may be of any kind.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace nnapi_convert {
 
-// Throws ConvertError (kBadFile) with what is wrong. Takes the bare Infinity, -Infinity and NaN that PyTorch 2.6
-// writes.
+// Throws DamagedFile for a text that is no JSON, and ConvertError (kBadFile) for one that is nested too deep. Takes the
+// bare Infinity, -Infinity and NaN that PyTorch 2.6 writes.
 nlohmann::json parse_export(std::string_view text);
 
 // Throw ConvertError (kBadFile) where the value is of another kind or is not there.

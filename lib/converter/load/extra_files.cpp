@@ -41,7 +41,7 @@ AttachedFiles read_attached(const std::string& path) {
   } catch (const ConvertError&) {
     throw;
   } catch (const std::exception& error) {
-    throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}{}", path, read_problem(error)));
+    throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}", path, read_problem(error)));
   }
 }
 

@@ -12,6 +12,7 @@
 #include "lib/base/begins_with.h"
 #include "lib/base/error.h"
 #include "lib/converter/load/archive_file.h"
+#include "lib/converter/load/cut_archive.h"
 #include "lib/converter/load/pickle_outline.h"
 #include "lib/converter/load/save_advice.h"
 #include "lib/format/buffer_format_v2.h"
@@ -335,6 +336,9 @@ FileKind kind_of_file(const std::string& path) {
 FileKind::Format check_file_kind(const std::string& path, bool may_be_converted) {
   const ArchiveFile archive(path);
   check_can_be_read(path, archive);
+  if (is_zip(archive) && archive.records().empty()) {
+    refuse_file(path, fmt::format("{}; copy or download it again", what_is_left(archive.file())));
+  }
   const FileKind kind = kind_of(archive);
   if (kind.format == Format::kOther) {
     refuse_file(path, fmt::format("it is {}, not a TorchScript archive; {}", kind.found, kind.advice));

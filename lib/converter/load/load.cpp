@@ -49,14 +49,15 @@ std::vector<InputTuple> read_bundled_inputs(torch::jit::Module& module) {
   return result;
 }
 
-LoadedModel load_exported_model(const std::string& path, Diagnostics& diagnostics) {
-  ExportedModel exported = load_exported(path, diagnostics);
+LoadedModel load_exported_model(const std::string& path, Diagnostics& diagnostics, WeightChecks checks) {
+  ExportedModel exported = load_exported(path, diagnostics, checks == WeightChecks::kAtOnce);
   take_newer_operators_apart(exported.module);
   check_constant_arguments(exported.module);
   LoadedModel loaded{path, exported.module, std::move(exported.samples)};
   loaded.stated = std::move(exported.tensors);
   loaded.numbers = std::move(exported.numbers);
   loaded.fixed = std::move(exported.fixed);
+  loaded.checks = std::move(exported.checks);
   loaded.extra_files = without_own_files(std::move(exported.extra_files));
   if (exported.is_dynamically_quantised) warn_of_dynamic_quantisation(diagnostics);
   return loaded;
@@ -103,7 +104,7 @@ void check_is_archive(const std::string& path) {
   check_file_kind(path, true);
 }
 
-LoadedModel load_model(const std::string& path, Diagnostics& diagnostics) {
+LoadedModel load_model(const std::string& path, Diagnostics& diagnostics, WeightChecks checks) {
   std::error_code no_file;
   const uintmax_t bytes = std::filesystem::file_size(path, no_file);
   tell_step("load");
@@ -114,14 +115,17 @@ LoadedModel load_model(const std::string& path, Diagnostics& diagnostics) {
   declare_custom_operators();
   declare_newer_operators();
   if (is_exported) {
-    LoadedModel exported = load_exported_model(path, diagnostics);
+    LoadedModel exported = load_exported_model(path, diagnostics, checks);
     keep_neutral_arithmetic(exported.module);
     return exported;
   }
   LoadedModel loaded{path, {}, {}};
+  std::optional<uint64_t> format;
   try {
     ModelArchive archive(path);
-    check_archive(archive);
+    format = archive.reader().version();
+    if (checks == WeightChecks::kAsRead) loaded.checks = archive.check_weights_later();
+    check_archive(archive, checks == WeightChecks::kAsRead ? WeightReading::kLater : WeightReading::kChecked);
     check_has_own_weights(archive);
     loaded.module = read_module(archive);
     move_to_cpu(loaded.module);
@@ -135,12 +139,10 @@ LoadedModel load_model(const std::string& path, Diagnostics& diagnostics) {
   } catch (const ConvertError&) {
     throw;
   } catch (const std::exception& error) {
-    std::string missing = missing_operator(error.what());
+    std::string missing = missing_operator(error.what(), format);
     if (missing.empty()) missing = missing_class(error.what());
     if (!missing.empty()) fail(path, missing);
-    throw ConvertError(ExitCode::kBadFile,
-                       fmt::format("can't read {}: not a TorchScript archive or exported program, or a damaged one{}",
-                                   path, read_problem(error)));
+    fail(path, read_problem(error));
   }
   if (loaded.module.get_methods().empty()) fail(path, "the module has no method");
   check_no_other_backend(loaded.module, path);

@@ -6,6 +6,7 @@
 #include <torch/csrc/jit/api/module.h>
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -13,6 +14,7 @@
 
 #include "lib/base/diagnostics.h"
 #include "lib/base/folder.h"
+#include "lib/base/source_check.h"
 #include "lib/converter/graph/attribute_path.h"
 #include "lib/converter/graph/float_width.h"
 #include "lib/converter/load/load_exported.h"
@@ -39,6 +41,7 @@ struct LoadedModel {
   std::vector<FixedValue> fixed = {};                 // of an exported program: what torch.export fixed
   std::vector<FolderFile> extra_files = {};           // of the archive, by their names (_extra_files)
   StatedFloats stated_floats = {};                    // of arguments of forward
+  std::shared_ptr<SourceChecks> checks = {};          // of the weights, with WeightChecks::kAsRead
 
   // Arguments of the sizes and dtypes that the file is for; null if it doesn't say.
   const InputTuple* example() const {
@@ -47,10 +50,15 @@ struct LoadedModel {
   }
 };
 
+enum class WeightChecks {
+  kAtOnce,  // load_model() reads all weights for their checksums
+  kAsRead,  // who reads a weight to write it checks it, and the caller calls checks->finish() before it uses the result
+};
+
 // `path` is what torch.jit.save wrote, a .ptl that still holds its code, or what torch.export.save wrote (.pt2). Warns
 // for a model saved in training mode. The model may have no forward. Throws ConvertError (kBadFile) for a file that
 // can't be read or is of another kind.
-LoadedModel load_model(const std::string& path, Diagnostics& diagnostics);
+LoadedModel load_model(const std::string& path, Diagnostics& diagnostics, WeightChecks checks = WeightChecks::kAtOnce);
 
 // The dtype; Undefined for one that isn't floating-point.
 at::ScalarType float_dtype_of(at::ScalarType dtype);

@@ -3,8 +3,12 @@
 
 #include <fmt/format.h>
 
+#include "lib/base/begins_with.h"
+#include "lib/base/damaged_file.h"
 #include "lib/base/error.h"
 #include "lib/base/json_problem.h"
+#include "lib/base/out_of_memory.h"
+#include "lib/converter/graph/torch_error.h"
 #include "lib/converter/load/affine_nodes.h"
 #include "lib/converter/load/export_archive.h"
 #include "lib/converter/load/export_json.h"
@@ -96,8 +100,9 @@ void add_samples(ExportedModel& model, const ExportModule& built, const ExportSi
   if (!problem.empty()) diagnostics.warn(fmt::format("the sample inputs in the file are left out: {}", problem));
 }
 
-ExportedModel read(const std::string& path, Diagnostics& diagnostics) {
+ExportedModel read(const std::string& path, Diagnostics& diagnostics, bool checks_weights) {
   ExportArchive archive = read_export_archive(path);
+  if (checks_weights) archive.checks->finish();
   modernise_program(archive.program);
   rename_affine_nodes(archive.program);
   const ExportSignature signature = read_signature(member(archive.program, "graph_module"));
@@ -108,25 +113,32 @@ ExportedModel read(const std::string& path, Diagnostics& diagnostics) {
                       stated_numbers(built, archive.program),
                       built.fixed,
                       built.is_dynamically_quantised,
-                      std::move(archive.extra_files)};
+                      std::move(archive.extra_files),
+                      std::move(archive.checks)};
   add_samples(model, built, signature, archive, diagnostics);
   return model;
 }
 
 }  // namespace
 
-ExportedModel load_exported(const std::string& path, Diagnostics& diagnostics) {
+ExportedModel load_exported(const std::string& path, Diagnostics& diagnostics, bool checks_weights) {
   try {
-    return read(path, diagnostics);
+    return read(path, diagnostics, checks_weights);
   } catch (const ConvertError& error) {
-    const bool is_damaged = error.exit_code() == ExitCode::kBadFile;
-    throw ConvertError(error.exit_code(), fmt::format("can't {} {}: {}{}", is_damaged ? "read" : "convert", path,
-                                                      is_damaged ? "a damaged exported program: " : "", error.what()));
+    const std::string message = error.what(), prefix = "can't read " + path;
+    if (begins_with(message, prefix)) throw;
+    if (error.exit_code() != ExitCode::kBadFile) {
+      throw ConvertError(error.exit_code(), fmt::format("can't convert {}: {}", path, message));
+    }
+    throw ConvertError(ExitCode::kBadFile, fmt::format("{}: the exported program {}", prefix, damage_or_limit(error)));
   } catch (const json::exception& error) {
     throw ConvertError(ExitCode::kBadFile,
-                       fmt::format("can't read {}: a damaged exported program: {}", path, json_problem(error)));
+                       fmt::format("can't read {}: the exported program is not read: {}", path, json_problem(error)));
   } catch (const std::exception& error) {
-    throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: a damaged exported program", path));
+    rethrow_if_memory_is_full(error);
+    throw ConvertError(
+        ExitCode::kBadFile,
+        fmt::format("can't read {}: the exported program is not read: PyTorch says: {}", path, torch_reason(error)));
   }
 }
 

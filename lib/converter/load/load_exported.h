@@ -11,6 +11,7 @@
 
 #include "lib/base/diagnostics.h"
 #include "lib/base/folder.h"
+#include "lib/base/source_check.h"
 #include "lib/converter/load/fixed_value.h"
 #include "lib/converter/load/size_expression.h"
 
@@ -44,10 +45,12 @@ struct ExportedModel {
   std::vector<FixedValue> fixed;                  // that forward takes, but that decide nothing: the program has them
   bool is_dynamically_quantised = false;          // its module is the float model of the rounded weights
   std::vector<FolderFile> extra_files = {};       // that it was saved with
+  std::shared_ptr<SourceChecks> checks = {};      // of its mapped weights
 };
 
-// The operators that its programs have must be declared before. Throws ConvertError: kBadFile for what is damaged,
-// kNotConvertible for what has no form in TorchScript.
-ExportedModel load_exported(const std::string& path, Diagnostics& diagnostics);
+// The operators that its programs have must be declared before. With `checks_weights` reads all weights for their
+// checksums first; else who reads them calls checks->finish(). Throws ConvertError: kBadFile for what is damaged or not
+// read, kNotConvertible for what has no form in TorchScript.
+ExportedModel load_exported(const std::string& path, Diagnostics& diagnostics, bool checks_weights);
 
 }  // namespace nnapi_convert

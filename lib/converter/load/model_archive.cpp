@@ -23,6 +23,11 @@ std::map<std::string, nnapi_shim::ZipRecord> records_of(const ArchiveFile& file)
 ModelArchive::ModelArchive(const std::string& path)
     : path_(path), file_(path), reader_(path), records_(records_of(file_)) {}
 
+std::shared_ptr<SourceChecks> ModelArchive::check_weights_later() {
+  checks_ = std::make_shared<SourceChecks>(file_.file().fd);
+  return checks_;
+}
+
 std::shared_ptr<const std::string> ModelArchive::content(const std::string& record) {
   const auto kept = contents_.find(record);
   if (kept != contents_.end()) return kept->second;

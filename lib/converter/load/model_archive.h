@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "lib/base/source_check.h"
 #include "lib/converter/load/archive_file.h"
 
 namespace nnapi_convert {
@@ -23,6 +24,9 @@ class ModelArchive {
   // By their names without the archive's root folder. Entries beside that folder are left out: LibTorch reads none.
   const std::map<std::string, nnapi_shim::ZipRecord>& records() const { return records_; }
   bool has(const std::string& record) const { return records_.count(record) != 0; }
+  // Who maps weights puts their checks there; null while they were checked before.
+  SourceChecks* checks() const { return checks_.get(); }
+  std::shared_ptr<SourceChecks> check_weights_later();
   // Returns a record's bytes, unpacked. The archive keeps them, so that they are unpacked once, up to kMostKeptBytes of
   // all records: a small archive may unpack to a thousand times its size. Throws c10::Error if there is no such record.
   std::shared_ptr<const std::string> content(const std::string& record);
@@ -36,6 +40,7 @@ class ModelArchive {
   std::map<std::string, nnapi_shim::ZipRecord> records_;
   std::map<std::string, std::shared_ptr<const std::string>> contents_;
   size_t kept_bytes_ = 0;
+  std::shared_ptr<SourceChecks> checks_;
 };
 
 }  // namespace nnapi_convert

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "lib/converter/graph/upgraders.h"
-#include "lib/converter/load/mapped_memory.h"
 #include "lib/converter/load/object_state.h"
 #include "lib/converter/load/source_lines.h"
+#include "lib/types/mapped_memory.h"
 
 namespace nnapi_convert {
 namespace {
@@ -31,7 +31,11 @@ std::shared_ptr<DeserializationStorageContext> mapped_storages(const ModelArchiv
     if (record.bytes < kLeastMappedBytes) continue;
     const std::optional<uint64_t> begin = archive.file().data_begin(record);
     if (!begin || !can_map(*begin, record.bytes)) continue;
-    at::DataPtr memory = map_memory(archive.file().file().fd, *begin, record.bytes);
+    const int file = archive.file().file().fd;
+    const bool is_unchecked = archive.checks() != nullptr && ArchiveFile::has_checksum(record);
+    at::DataPtr memory = is_unchecked ? map_unchecked(file, *begin, record.bytes, record.checksum,
+                                                      archive.file().checksum_problem(record), *archive.checks())
+                                      : map_memory(file, *begin, record.bytes);
     if (!memory) continue;
     storages->addStorage(name.substr(folder.size()), c10::Storage(c10::Storage::use_byte_size_t(), record.bytes,
                                                                   std::move(memory), nullptr, false));

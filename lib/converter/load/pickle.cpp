@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "lib/base/begins_with.h"
+#include "lib/base/damaged_file.h"
 #include "lib/base/error.h"
 
 namespace nnapi_convert {
@@ -18,8 +20,50 @@ using Kind = PickleValue::Kind;
 // LibTorch goes into values, and takes them down, by recursion.
 constexpr uint32_t kMostLevels = 1000;
 
+// For bytes that no pickle has.
+[[noreturn]] void fail_damaged(const std::string& what) {
+  throw DamagedFile(what);
+}
+
+// For a pickle that PyTorch doesn't write, or that this reader doesn't take.
 [[noreturn]] void refuse(const std::string& what) {
   throw ConvertError(ExitCode::kBadFile, what);
+}
+
+// The opcodes of Python's protocols 0 to 5 that this reader doesn't take: Lib/pickle.py of Python.
+const char* name_of_other_opcode(char opcode) {
+  static const std::unordered_map<char, const char*> names = {{'I', "INT"},
+                                                              {'L', "LONG"},
+                                                              {'F', "FLOAT"},
+                                                              {'S', "STRING"},
+                                                              {'T', "BINSTRING"},
+                                                              {'U', "SHORT_BINSTRING"},
+                                                              {'V', "UNICODE"},
+                                                              {'B', "BINBYTES"},
+                                                              {'C', "SHORT_BINBYTES"},
+                                                              {'\x8e', "BINBYTES8"},
+                                                              {'\x96', "BYTEARRAY8"},
+                                                              {'\x97', "NEXT_BUFFER"},
+                                                              {'\x98', "READONLY_BUFFER"},
+                                                              {'d', "DICT"},
+                                                              {'\x8f', "EMPTY_SET"},
+                                                              {'\x90', "ADDITEMS"},
+                                                              {'\x91', "FROZENSET"},
+                                                              {'0', "POP"},
+                                                              {'1', "POP_MARK"},
+                                                              {'2', "DUP"},
+                                                              {'g', "GET"},
+                                                              {'p', "PUT"},
+                                                              {'i', "INST"},
+                                                              {'o', "OBJ"},
+                                                              {'P', "PERSID"},
+                                                              {'\x92', "NEWOBJ_EX"},
+                                                              {'\x8b', "LONG4"},
+                                                              {'\x82', "EXT1"},
+                                                              {'\x83', "EXT2"},
+                                                              {'\x84', "EXT4"}};
+  const auto found = names.find(opcode);
+  return found == names.end() ? nullptr : found->second;
 }
 
 class PickleReader {
@@ -30,7 +74,7 @@ class PickleReader {
     while (step()) {
     }
     if (stack_.size() != 1 || !marks_.empty())
-      refuse(fmt::format("{} values found at its end, 1 needed", stack_.size()));
+      fail_damaged(fmt::format("{} values found at its end, 1 needed", stack_.size()));
     pickle_.root = stack_[0];
     check_levels();
     return std::move(pickle_);
@@ -43,18 +87,32 @@ class PickleReader {
     switch (opcode) {
       case '.':
         return false;
-      case '\x80':
+      case '\x80':  // PROTO
         take(1);
+        return true;
+      case '\x95':  // FRAME: how many bytes Python reads at once
+        take(sizeof(uint64_t));
         return true;
       case '(':
         marks_.push_back(stack_.size());
         return true;
       default:
         if (!read_scalar(opcode) && !read_container(opcode) && !read_memo(opcode) && !read_call(opcode)) {
-          refuse(fmt::format("opcode {} found at byte {}", static_cast<unsigned char>(opcode), at_ - 1));
+          fail_at_opcode(opcode);
         }
         return true;
     }
+  }
+
+  [[noreturn]] void fail_at_opcode(char opcode) const {
+    if (const char* name = name_of_other_opcode(opcode)) {
+      refuse(
+          fmt::format("pickle opcode {} found at byte {}, which torch.save doesn't use for tensors, numbers, texts, "
+                      "tuples, lists and dicts",
+                      name, at_ - 1));
+    }
+    fail_damaged(fmt::format("byte {} found at byte {}, which begins no opcode of a pickle",
+                             static_cast<unsigned char>(opcode), at_ - 1));
   }
 
   bool read_scalar(char opcode) {
@@ -83,6 +141,12 @@ class PickleReader {
         return true;
       case 'X':
         push({Kind::kString, 0, take(number<uint32_t>()), {}});
+        return true;
+      case '\x8c':
+        push({Kind::kString, 0, take(number<uint8_t>()), {}});
+        return true;
+      case '\x8d':
+        push({Kind::kString, 0, take(number<uint64_t>()), {}});
         return true;
       default:
         return false;
@@ -136,6 +200,9 @@ class PickleReader {
       case 'r':
         memo_[memo_number(number<uint32_t>())] = top();
         return true;
+      case '\x94':  // MEMOIZE
+        memo_[static_cast<uint32_t>(memo_.size())] = top();
+        return true;
       case 'h':
         recall(number<uint8_t>());
         return true;
@@ -151,6 +218,9 @@ class PickleReader {
     switch (opcode) {
       case 'c':
         push({Kind::kGlobal, 0, name(), {}});
+        return true;
+      case '\x93':  // STACK_GLOBAL
+        push({Kind::kGlobal, 0, name_of_parts(pop(2)), {}});
         return true;
       case '\x81': {  // a class and no arguments
         const std::vector<PickleId> parts = pop(2);
@@ -171,7 +241,7 @@ class PickleReader {
       case 'R': {
         std::vector<PickleId> parts = pop(2);
         need(parts[0], Kind::kGlobal, "a function");
-        need(parts[1], Kind::kTuple, "a tuple of arguments");
+        if (!is_class_of_code(parts[0])) need(parts[1], Kind::kTuple, "a tuple of arguments");
         if (is_ordered_dict(parts)) {
           push({Kind::kDict, 0, {}, {}});
           return true;
@@ -190,12 +260,12 @@ class PickleReader {
     }
   }
 
-  std::string_view take(size_t count) {
+  std::string_view take(uint64_t count) {
     if (count > bytes_.size() - at_) {
-      refuse(fmt::format("{} bytes needed at byte {}, {} found", count, at_, bytes_.size() - at_));
+      fail_damaged(fmt::format("{} bytes needed at byte {}, {} found", count, at_, bytes_.size() - at_));
     }
-    const std::string_view taken = bytes_.substr(at_, count);
-    at_ += count;
+    const std::string_view taken = bytes_.substr(at_, static_cast<size_t>(count));
+    at_ += taken.size();
     return taken;
   }
 
@@ -211,6 +281,11 @@ class PickleReader {
            pickle_.at(call[1]).elements.empty();
   }
 
+  // TorchScript writes the element of an enum as its class, which is called with the element's value.
+  bool is_class_of_code(PickleId id) const {
+    return by_ == PickledBy::kTorchScript && begins_with(pickle_.at(id).text, "__torch__");
+  }
+
   // Up to 8 bytes, the last of which has the sign.
   int64_t long_number() {
     const std::string_view digits = take(number<uint8_t>());
@@ -224,17 +299,51 @@ class PickleReader {
   std::string_view name() {
     const size_t first = bytes_.find('\n', at_);
     const size_t second = first == std::string_view::npos ? first : bytes_.find('\n', first + 1);
-    if (second == std::string_view::npos) refuse(fmt::format("a name without an end found at byte {}", at_));
+    if (second == std::string_view::npos) {
+      fail_damaged(fmt::format("a name without an end found at byte {}", at_));
+    }
     const std::string_view text = take(second - at_);
     take(1);
+    check_name(text);
+    return text;
+  }
+
+  // A module and a name within it, which are values.
+  std::string_view name_of_parts(const std::vector<PickleId>& parts) {
+    for (const PickleId part : parts) need(part, Kind::kString, "a text");
+    const std::string_view module = pickle_.at(parts[0]).text, name = pickle_.at(parts[1]).text;
+    const auto text = std::make_shared<const std::string>(fmt::format("{}\n{}", module, name));
+    check_name(*text);
+    pickle_.joined_texts.push_back(text);
+    return *text;
+  }
+
+  // "module.part\nName"
+  void check_name(std::string_view text) const {
+    if (std::any_of(text.begin(), text.end(), [](char letter) { return (letter & '\x80') != 0; })) {
+      refuse(
+          fmt::format("the name {} has letters beyond ASCII, and PyTorch itself doesn't read TorchScript of such a "
+                      "module or class; rename it in Python, and save the model again",
+                      shown(text)));
+    }
     const bool is_name = std::all_of(text.begin(), text.end(),
                                      [](char letter) { return letter == '\n' || (letter > ' ' && letter <= '~'); });
-    const bool has_empty_part = text.front() == '.' || text.front() == '\n' || text.back() == '\n' ||
+    const bool has_empty_part = text.empty() || text.front() == '.' || text.front() == '\n' || text.back() == '\n' ||
                                 text.back() == '.' || text.find("..") != std::string_view::npos ||
                                 text.find(".\n") != std::string_view::npos ||
                                 text.find("\n.") != std::string_view::npos;
-    if (!is_name || has_empty_part) refuse(fmt::format("no qualified name found at byte {}", at_ - text.size() - 1));
-    return text;
+    const bool has_two_lines = std::count(text.begin(), text.end(), '\n') == 1;
+    if (is_name && !has_empty_part && has_two_lines) return;
+    fail_damaged(fmt::format("no qualified name found before byte {}", at_));
+  }
+
+  // The name as Python has it, "module.part.Name".
+  static std::string shown(std::string_view text) {
+    constexpr std::string_view kOfScripts = "__torch__.";
+    if (begins_with(text, kOfScripts)) text.remove_prefix(kOfScripts.size());
+    std::string name(text.substr(0, 100));
+    std::replace(name.begin(), name.end(), '\n', '.');
+    return name;
   }
 
   void push(PickleValue value) {
@@ -245,17 +354,17 @@ class PickleReader {
   // What is above the last mark, which holds what is below.
   size_t bottom() const { return marks_.empty() ? 0 : marks_.back(); }
   PickleId top() const {
-    if (stack_.size() <= bottom()) refuse(fmt::format("no value found before byte {}", at_));
+    if (stack_.size() <= bottom()) fail_damaged(fmt::format("no value found before byte {}", at_));
     return stack_.back();
   }
   std::vector<PickleId> pop(size_t count) {
-    if (stack_.size() < bottom() + count) refuse(fmt::format("{} values needed before byte {}", count, at_));
+    if (stack_.size() < bottom() + count) fail_damaged(fmt::format("{} values needed before byte {}", count, at_));
     const std::vector<PickleId> taken(stack_.end() - static_cast<std::ptrdiff_t>(count), stack_.end());
     stack_.resize(stack_.size() - count);
     return taken;
   }
   std::vector<PickleId> since_mark() {
-    if (marks_.empty()) refuse(fmt::format("no mark found before byte {}", at_));
+    if (marks_.empty()) fail_damaged(fmt::format("no mark found before byte {}", at_));
     std::vector<PickleId> taken = pop(stack_.size() - bottom());
     marks_.pop_back();
     return taken;
@@ -263,7 +372,8 @@ class PickleReader {
 
   void extend(Kind kind, const std::vector<PickleId>& more) {
     need(top(), kind, kind == Kind::kList ? "a list" : "a dict");
-    if (kind == Kind::kDict && more.size() % 2 != 0) refuse(fmt::format("a key without a value found at byte {}", at_));
+    if (kind == Kind::kDict && more.size() % 2 != 0)
+      fail_damaged(fmt::format("a key without a value found at byte {}", at_));
     std::vector<PickleId>& elements = pickle_.values[top()].elements;
     elements.insert(elements.end(), more.begin(), more.end());
   }
@@ -280,7 +390,8 @@ class PickleReader {
   }
   void recall(uint32_t number) {
     const auto found = memo_.find(number);
-    if (found == memo_.end()) refuse(fmt::format("value {} needed at byte {}, which was never kept", number, at_));
+    if (found == memo_.end())
+      fail_damaged(fmt::format("value {} needed at byte {}, which was never kept", number, at_));
     stack_.push_back(found->second);
   }
 

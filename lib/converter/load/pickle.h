@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads a pickle without running anything: the opcodes that TorchScript's own archives have, as a tree of values.
+// Reads a pickle without running anything: the opcodes of TorchScript's own archives and of torch.save with pickle
+// protocols 2 to 5, as a tree of values.
 // LibTorch believes sizes, places and order of what it reads; here each is checked.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,7 +25,7 @@ struct PickleValue {
     kList,
     kDict,        // keys and values in turns
     kGlobal,      // a function or class by its name
-    kCall,        // a global, and what it is called with
+    kCall,        // a global, and what it is called with: a tuple, or one value for an enum of TorchScript
     kObject,      // a global, and the state when it has one
     kPersistent,  // what names a storage
   };
@@ -34,8 +36,9 @@ struct PickleValue {
 };
 
 struct Pickle {
-  std::vector<PickleValue> values;  // their texts are in the bytes that were read
+  std::vector<PickleValue> values;  // their texts are in the bytes that were read, or in joined_texts
   PickleId root = 0;
+  std::vector<std::shared_ptr<const std::string>> joined_texts = {};  // names that were pickled in two parts
 
   const PickleValue& at(PickleId id) const { return values[id]; }
   // Throws ConvertError (kBadFile) unless the value is of that kind and has so many elements or more.
@@ -47,7 +50,8 @@ enum class PickledBy {
   kTorchSave,  // an OrderedDict is a dict, and what a dict was given besides its elements is left out
 };
 
-// Throws ConvertError (kBadFile) with what is wrong with the bytes. No value holds itself.
+// Throws DamagedFile where the bytes are no pickle, and ConvertError (kBadFile) for a pickle that this reader doesn't
+// take. No value holds itself.
 Pickle read_pickle(std::string_view bytes, PickledBy by = PickledBy::kTorchScript);
 
 }  // namespace nnapi_convert

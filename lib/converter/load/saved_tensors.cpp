@@ -4,17 +4,17 @@
 #include <ATen/ATen.h>
 #include <c10/core/CPUAllocator.h>
 #include <fmt/format.h>
-#include <libdeflate.h>
 
 #include <algorithm>
 #include <cstring>
 #include <memory>
 
 #include "lib/base/begins_with.h"
+#include "lib/base/damaged_file.h"
 #include "lib/base/error.h"
 #include "lib/converter/load/export_json.h"
-#include "lib/converter/load/mapped_memory.h"
 #include "lib/converter/load/pickle.h"
+#include "lib/types/mapped_memory.h"
 
 namespace nnapi_convert {
 namespace {
@@ -26,15 +26,16 @@ using Kind = PickleValue::Kind;
   throw ConvertError(ExitCode::kNotConvertible, what);
 }
 
-at::DataPtr mapped(const nnapi_shim::ZipFile& file, uint64_t offset, uint64_t bytes) {
-  const uint64_t position = file.begin + offset;
-  return can_map(position, bytes) ? map_memory(file.fd, position, bytes) : at::DataPtr();
-}
-
-uint64_t begin_of(const ArchiveFile& archive, const nnapi_shim::ZipRecord& record) {
+// Memory mapped from the file where the record lies there as it is, and as LibTorch aligns tensors; else none.
+at::DataPtr mapped(const ArchiveFile& archive, const nnapi_shim::ZipRecord& record, SourceChecks* checks) {
   const auto begin = archive.data_begin(record);
-  if (!begin) fail_export(fmt::format("entry {} is damaged, or compressed", record.name));
-  return *begin;
+  const uint64_t position = archive.file().begin + begin.value_or(0);
+  if (!begin || !can_map(position, record.bytes)) return {};
+  if (checks == nullptr || !ArchiveFile::has_checksum(record)) {
+    return map_memory(archive.file().fd, position, record.bytes);
+  }
+  return map_unchecked(archive.file().fd, position, record.bytes, record.checksum, archive.checksum_problem(record),
+                       *checks);
 }
 
 struct DtypeOfStorage {
@@ -70,7 +71,8 @@ double big_endian_double(std::string_view bytes) {
 // The archive that torch.save wrote.
 class SavedValues {
  public:
-  explicit SavedValues(const ArchiveFile& archive, const std::string& name) : archive_(archive), name_(name) {
+  SavedValues(const ArchiveFile& archive, const std::string& name, SourceChecks* checks)
+      : archive_(archive), name_(name), checks_(checks) {
     for (const nnapi_shim::ZipRecord& record : archive.records()) {
       const size_t slash = record.name.find('/');
       if (slash != std::string::npos) records_[record.name.substr(slash + 1)] = &record;
@@ -231,11 +233,12 @@ class SavedValues {
   const c10::Storage& storage_named(const std::string& key) {
     const auto found = storages_.find(key);
     if (found != storages_.end()) return found->second;
-    return storages_.emplace(key, storage_of(archive_, record("data/" + key))).first->second;
+    return storages_.emplace(key, storage_of(archive_, record("data/" + key), checks_)).first->second;
   }
 
   const ArchiveFile& archive_;
   std::string name_;
+  SourceChecks* checks_;
   std::map<std::string, const nnapi_shim::ZipRecord*> records_;
   std::string bytes_;
   Pickle pickle_;
@@ -265,25 +268,21 @@ bool fits(const std::vector<int64_t>& sizes, const std::vector<int64_t>& strides
 }  // namespace
 
 std::string checked_bytes(const ArchiveFile& archive, const nnapi_shim::ZipRecord& record) {
-  std::string bytes(static_cast<size_t>(record.bytes), '\0');
-  if (!nnapi_shim::read_at(archive.file(), begin_of(archive, record), bytes.data(), bytes.size())) {
-    fail_export(fmt::format("entry {} can't be read", record.name));
+  try {
+    return archive.content(record);
+  } catch (const DamagedFile& error) {
+    throw DamagedFile(fmt::format("entry {}: {}", record.name, error.what()));
+  } catch (const ConvertError& error) {
+    fail_export(fmt::format("entry {}: {}", record.name, error.what()));
   }
-  // torch.save may leave the checksum out.
-  if (record.checksum != 0 && libdeflate_crc32(0, bytes.data(), bytes.size()) != record.checksum) {
-    fail_export(fmt::format("entry {} is damaged: it has another checksum", record.name));
-  }
-  return bytes;
 }
 
-c10::Storage storage_of(const ArchiveFile& archive, const nnapi_shim::ZipRecord& record) {
-  const uint64_t begin = begin_of(archive, record);
-  at::DataPtr data = mapped(archive.file(), begin, record.bytes);
+c10::Storage storage_of(const ArchiveFile& archive, const nnapi_shim::ZipRecord& record, SourceChecks* checks) {
+  at::DataPtr data = mapped(archive, record, checks);
   if (!data) {
-    data = c10::GetCPUAllocator()->allocate(static_cast<size_t>(record.bytes));
-    if (!nnapi_shim::read_at(archive.file(), begin, data.get(), static_cast<size_t>(record.bytes))) {
-      fail_export(fmt::format("entry {} can't be read", record.name));
-    }
+    const std::string bytes = checked_bytes(archive, record);
+    data = c10::GetCPUAllocator()->allocate(bytes.size());
+    if (!bytes.empty()) std::memcpy(data.get(), bytes.data(), bytes.size());
   }
   return c10::Storage(c10::Storage::use_byte_size_t(), static_cast<size_t>(record.bytes), std::move(data), nullptr,
                       false);
@@ -292,7 +291,7 @@ c10::Storage storage_of(const ArchiveFile& archive, const nnapi_shim::ZipRecord&
 at::Tensor tensor_in(const c10::Storage& storage, c10::ScalarType dtype, const std::vector<int64_t>& sizes,
                      const std::vector<int64_t>& strides, int64_t offset, const std::string& name) {
   if (!fits(sizes, strides, offset, storage.nbytes() / c10::elementSize(dtype))) {
-    fail_export(
+    throw DamagedFile(
         fmt::format("{} of sizes [{}] lies outside its {} bytes", name, fmt::join(sizes, ", "), storage.nbytes()));
   }
   at::Tensor tensor = at::empty({0}, at::TensorOptions(dtype));
@@ -315,14 +314,20 @@ c10::IValue load_saved(const std::string& path) {
   const ArchiveFile saved(path);
   if (saved.records().empty()) fail_export("the file is not what torch.save writes");
   saved.check_records();
-  return SavedValues(saved, "data.pkl").value();
+  SourceChecks checks(saved.file().fd);
+  c10::IValue value = SavedValues(saved, "data.pkl", &checks).value();
+  checks.finish();
+  return value;
 }
 
-c10::IValue load_saved(const ArchiveFile& archive, const std::string& path, const nnapi_shim::ZipRecord& record) {
-  const ArchiveFile saved(path, archive.file().begin + begin_of(archive, record), record.bytes);
+c10::IValue load_saved(const ArchiveFile& archive, const std::string& path, const nnapi_shim::ZipRecord& record,
+                       SourceChecks* checks) {
+  const auto begin = archive.data_begin(record);
+  if (!begin) fail_export(fmt::format("entry {} is packed, and an archive within is read only as it is", record.name));
+  const ArchiveFile saved(path, archive.file().begin + *begin, record.bytes);
   if (saved.records().empty()) fail_export(fmt::format("entry {} is not what torch.save writes", record.name));
   saved.check_records();
-  return SavedValues(saved, record.name).value();
+  return SavedValues(saved, record.name, checks).value();
 }
 
 }  // namespace nnapi_convert

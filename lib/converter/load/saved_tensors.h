@@ -9,14 +9,15 @@
 #include <map>
 #include <string>
 
+#include "lib/base/source_check.h"
 #include "lib/converter/load/archive_file.h"
 #include "lib/converter/load/tensor_meta.h"
 
 namespace nnapi_convert {
 
-// The record's bytes as a storage: mapped from the file where it is large and aligned, read otherwise. Throws
-// ConvertError (kBadFile) for a record that isn't stored as it is.
-c10::Storage storage_of(const ArchiveFile& archive, const nnapi_shim::ZipRecord& record);
+// The record's bytes as a storage: mapped from the file where it is large and aligned, and then checked by `checks`
+// (null: not at all); else read and checked. Throws as checked_bytes().
+c10::Storage storage_of(const ArchiveFile& archive, const nnapi_shim::ZipRecord& record, SourceChecks* checks);
 
 // A tensor that lies so in the storage. Throws ConvertError (kBadFile) where it lies outside.
 at::Tensor tensor_in(const c10::Storage& storage, c10::ScalarType dtype, const std::vector<int64_t>& sizes,
@@ -25,12 +26,15 @@ at::Tensor tensor_in(const c10::Storage& storage, const TensorMeta& meta, const 
 
 // What torch.save wrote as a record of `archive`: tensors, numbers, strings, and tuples, lists and dicts of them.
 // Throws ConvertError (kBadFile) for anything else.
-c10::IValue load_saved(const ArchiveFile& archive, const std::string& path, const nnapi_shim::ZipRecord& record);
+// Mapped storages are checked by `checks`; null: not at all.
+c10::IValue load_saved(const ArchiveFile& archive, const std::string& path, const nnapi_shim::ZipRecord& record,
+                       SourceChecks* checks);
 
 // The same of a file by itself.
 c10::IValue load_saved(const std::string& path);
 
-// A record's bytes, checked by its checksum.
+// A record's bytes, unpacked and checked. Throws DamagedFile, or ConvertError (kBadFile) for what isn't read, which
+// name it.
 std::string checked_bytes(const ArchiveFile& archive, const nnapi_shim::ZipRecord& record);
 
 }  // namespace nnapi_convert

@@ -26,7 +26,7 @@ struct TensorMeta {
   ExportedSize offset;
 };
 
-// Throw ConvertError: kBadFile for what is damaged, kNotConvertible for what PyTorch 1.13.1 lacks.
+// Throw ConvertError: kBadFile for what is not read, kNotConvertible for what PyTorch 1.13.1 lacks.
 TensorMeta read_tensor_meta(const nlohmann::json& meta, const std::string& name);
 ExportedSize read_size(const nlohmann::json& value);
 c10::ScalarType read_dtype(int64_t number, const std::string& of_what);

@@ -141,7 +141,7 @@ void read_torch(const std::string& path, size_t inputs, SampleList& samples) {
   try {
     value = load_saved(path);
   } catch (const std::exception& error) {
-    fail(path, fmt::format("no samples{}; write them with torch.save([tensor, ...], path), or of several inputs "
+    fail(path, fmt::format("no samples: {}; write them with torch.save([tensor, ...], path), or of several inputs "
                            "torch.save([(a, b), ...], path)",
                            read_problem(error)));
   }

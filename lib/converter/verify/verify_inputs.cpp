@@ -48,7 +48,7 @@ std::vector<Values> read_inputs_file(const std::string& path, const ForwardArgum
   try {
     value = load_saved(path);
   } catch (const std::exception& error) {
-    throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}{}; write it with torch.save((x, ...), path)",
+    throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}; write it with torch.save((x, ...), path)",
                                                        path, read_problem(error)));
   }
   const std::vector<c10::IValue> elements = elements_of(value);

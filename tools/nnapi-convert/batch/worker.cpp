@@ -11,6 +11,7 @@
 
 #include "lib/base/input_file.h"
 #include "lib/base/json_text.h"
+#include "lib/base/out_of_memory.h"
 #include "lib/base/picture_list.h"
 #include "lib/base/split_text.h"
 #include "lib/format/json_nesting.h"
@@ -103,12 +104,6 @@ std::string replaced(std::string text, const std::string& found, const std::stri
   return text;
 }
 
-bool is_allocation_failure(const std::string& message) {
-  return message.find("can't allocate memory") != std::string::npos ||
-         message.find("Cannot allocate memory") != std::string::npos ||
-         message.find("std::bad_alloc") != std::string::npos || message.find("not enough memory") != std::string::npos;
-}
-
 // Converts one model in its staging folder.
 class Task {
  public:
@@ -161,7 +156,7 @@ class Task {
       outcome.status = status_of(error.exit_code());
       outcome.error = readable(error.what());
     }
-    if (is_allocation_failure(outcome.error)) outcome.status = Status::kOutOfMemory;
+    if (tells_of_full_memory(outcome.error)) outcome.status = Status::kOutOfMemory;
   }
 
   // Completes the report. Its paths do not depend on the places of zoo and results.
@@ -200,7 +195,7 @@ class Task {
 
 Outcome failure(Status status, const std::string& message) {
   Outcome outcome;
-  outcome.status = is_allocation_failure(message) ? Status::kOutOfMemory : status;
+  outcome.status = tells_of_full_memory(message) ? Status::kOutOfMemory : status;
   outcome.error = message;
   return outcome;
 }

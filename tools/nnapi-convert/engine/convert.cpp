@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -48,6 +49,12 @@ bool has_stdout(const std::vector<std::string>& reports) {
 // The messages of a run besides its result.
 struct Findings {
   Diagnostics diagnostics;
+  std::shared_ptr<SourceChecks> checks;  // of the weights, which are read while they are written
+
+  // Throws ConvertError (kBadFile) for a damaged weight: what is told of the model before is then void.
+  void check_weights() const {
+    if (checks != nullptr) checks->finish();
+  }
   std::optional<TargetLoss> loss;  // only if the command line gives a target
 };
 
@@ -279,6 +286,7 @@ int convert_methods_and_write(const ConvertArguments& arguments, LoadedModel loa
   const WrittenLitert litert = write_litert(named, outputs, arguments, notes, findings.diagnostics);
   const std::string converted = outputs.converted ? outputs.converted->path().string() : "";
   if (outputs.converted) write_and_release(conversion, converted);
+  findings.check_weights();
   std::vector<MethodFindings> methods;
   for (size_t i = 0; i < conversion.methods.size(); ++i) {
     MethodConversion& method = conversion.methods[i];
@@ -341,7 +349,11 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
   check_normalisation(arguments, diagnostics);
   progress.show("load");
   spdlog::info("load {}", arguments.model);
-  LoadedModel loaded = load_model(arguments.model, diagnostics);
+  // Data are expensive: damaged weights are told before they are used.
+  const bool is_calibrated = arguments.calibration.is_asked_for();
+  LoadedModel loaded =
+      load_model(arguments.model, diagnostics, is_calibrated ? WeightChecks::kAtOnce : WeightChecks::kAsRead);
+  findings.checks = loaded.checks;
   if (!arguments.methods.empty()) {
     return convert_methods_and_write(arguments, std::exchange(loaded, {}), findings, progress);
   }
@@ -369,6 +381,7 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
   const WrittenLitert litert = write_litert({{"forward", &conversion}}, outputs, arguments, notes, diagnostics);
   const std::string converted = outputs.converted ? outputs.converted->path().string() : "";
   if (outputs.converted) write_and_release(conversion, converted);
+  findings.check_weights();
   std::optional<Verification> verification;
   if (arguments.verify && outputs.converted) {
     progress.show("verify");
@@ -430,6 +443,7 @@ int convert_and_print(const ConvertArguments& given) {
     return convert_and_write(arguments, findings, progress);
   } catch (const ConvertError& error) {
     progress.clear();
+    findings.check_weights();
     log_warnings(findings.diagnostics);
     log_loss(findings.loss);
     if (!arguments.reports.empty() && error.exit_code() == ExitCode::kNotConvertible) {

@@ -2,9 +2,13 @@
 // Maps the data of tensors from a file, so that they take memory only once they are read.
 #pragma once
 
+#include <ATen/core/Tensor.h>
 #include <c10/core/Allocator.h>
 
 #include <cstdint>
+#include <memory>
+
+#include "lib/base/source_check.h"
 
 namespace nnapi_convert {
 
@@ -17,5 +21,13 @@ bool can_map(uint64_t position, uint64_t bytes);
 // Maps `bytes` of the open file from `position` on, writable and private to this process. Returns null memory if the
 // system refuses. The mapping ends when the memory is released.
 at::DataPtr map_memory(int file, uint64_t position, uint64_t bytes);
+
+// As map_memory(), and gives the bytes a check with their checksum and the message of its error: who reads all of them
+// in order checks them. `checks` gets the check, too, where the system refuses as well.
+at::DataPtr map_unchecked(int file, uint64_t position, uint64_t bytes, uint32_t checksum, const std::string& problem,
+                          SourceChecks& checks);
+
+// The check of the mapped bytes that the tensor's storage is; null if they need none.
+std::shared_ptr<SourceCheck> check_of(const at::Tensor& tensor);
 
 }  // namespace nnapi_convert

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Recognises errors that say that memory is full: libraries throw them as errors of many classes.
+#pragma once
+
+#include <algorithm>
+#include <iterator>
+#include <new>
+#include <stdexcept>
+#include <string_view>
+
+namespace nnapi_convert {
+
+inline bool tells_of_full_memory(std::string_view message) {
+  // Of LibTorch, of the system, of C++, and of glibc's loader of libraries.
+  constexpr std::string_view kSentences[] = {"can't allocate memory",
+                                             "Cannot allocate memory",
+                                             "std::bad_alloc",
+                                             "not enough memory",
+                                             "failed to map segment",
+                                             "cannot map zero-fill pages",
+                                             "cannot allocate version reference table"};
+  return std::any_of(std::begin(kSentences), std::end(kSentences),
+                     [&](std::string_view sentence) { return message.find(sentence) != std::string_view::npos; });
+}
+
+// For who is about to say something else of the error, such as that a file can't be read: throws std::bad_alloc if
+// memory is full.
+inline void rethrow_if_memory_is_full(const std::exception& error) {
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr || tells_of_full_memory(error.what())) {
+    throw std::bad_alloc();
+  }
+}
+
+}  // namespace nnapi_convert
