@@ -11,18 +11,11 @@
 #include <cstring>
 
 #include "lib/base/error.h"
+#include "lib/base/shell_word.h"
 
 extern char** environ;
 
 namespace nnapi_convert {
-
-std::string shell_word(const std::string& word) {
-  constexpr const char* kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=+@%";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-  std::string text = "'";
-  for (const char letter : word) text += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
-  return text + "'";
-}
 
 std::string shell_text(const std::vector<std::string>& command) {
   std::string text;

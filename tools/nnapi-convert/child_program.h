@@ -17,7 +17,5 @@ ProgramEnd run_child(const std::vector<std::string>& command);
 
 // The command as a shell would have it.
 std::string shell_text(const std::vector<std::string>& command);
-// One word for a shell.
-std::string shell_word(const std::string& word);
 
 }  // namespace nnapi_convert

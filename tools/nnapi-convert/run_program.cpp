@@ -16,10 +16,10 @@
 #include "lib/base/error.h"
 #include "lib/base/nearest_name.h"
 #include "lib/base/options_needed.h"
-#include "lib/base/shell_word.h"
 #include "lib/base/split_text.h"
 #include "lib/base/standard_output.h"
 #include "lib/base/watched_run.h"
+#include "tools/nnapi-convert/child_program.h"
 #include "tools/nnapi-convert/command_line.h"
 #include "tools/nnapi-convert/commands.h"
 #include "tools/nnapi-convert/large_stack.h"
@@ -85,25 +85,10 @@ int run(int argc, char** argv) {
 
 // Returns the command that was given, with more words behind it.
 std::string longer_command(int argc, char** argv, const std::vector<std::string>& words) {
-  std::string result = "nnapi-convert";
-  for (int i = 1; i < argc; ++i) result += " " + shell_word(argv[i]);
-  for (const std::string& word : words) result += " " + shell_word(word);
-  return result;
-}
-
-// LibTorch's errors have no type for it.
-bool tells_of_full_memory(const std::string& message) {
-  return message.find("can't allocate memory") != std::string::npos || message.find("bad_alloc") != std::string::npos;
-}
-
-// Tells in which step, and how much there was.
-std::string out_of_memory_text() {
-  constexpr uint64_t kMegabyte = 1'000'000;
-  const WatchedRun* run = watched_run();
-  std::string text = "out of memory";
-  if (run != nullptr && run->step[0] != '\0') text += fmt::format(" at the step \"{}\"", run->step);
-  if (memory_limit() != 0) text += fmt::format(": it needs more than the {} MB free here", memory_limit() / kMegabyte);
-  return text;
+  std::vector<std::string> command = {"nnapi-convert"};
+  command.insert(command.end(), argv + 1, argv + argc);
+  command.insert(command.end(), words.begin(), words.end());
+  return shell_text(command);
 }
 
 int run_and_report(int argc, char** argv) {
