@@ -17,7 +17,7 @@ import hostile  # noqa: E402
 import hostile_models  # noqa: E402
 from hostile_models import forward  # noqa: E402
 
-SEED, COUNT, SECONDS = 4, 100, 60
+SEED, COUNT, SECONDS = 4, 40, 60
 INPUT = ["--input", "1,8"]
 
 

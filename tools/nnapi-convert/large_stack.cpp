@@ -3,7 +3,9 @@
 
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <exception>
@@ -25,6 +27,18 @@ struct Stack {
 Stack& present_stack() {
   static Stack stack;
   return stack;
+}
+
+// Of a process with a limit, the stack gets an eighth.
+uint64_t most_bytes() {
+  uint64_t most = kLargeStackBytes;
+  for (const auto resource : {RLIMIT_AS, RLIMIT_DATA}) {
+    rlimit limit = {};
+    const bool is_limited = ::getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    if (is_limited) most = std::min<uint64_t>(most, limit.rlim_cur / 8);
+  }
+  constexpr uint64_t kPage = uint64_t{1} << 16;
+  return most / kPage * kPage;
 }
 
 bool reserve(uint64_t size, Stack& stack) {
@@ -80,13 +94,10 @@ void* run_task(void* given) {
 }  // namespace
 
 int on_large_stack(const std::function<int()>& work) {
-  constexpr uint64_t kLeastBytes = uint64_t{1} << 26;
+  constexpr uint64_t kLeastBytes = uint64_t{1} << 24;
   Stack& stack = present_stack();
-  uint64_t size = kLargeStackBytes;
-  while (!reserve(size, stack)) {
-    size /= 2;
-    if (size < kLeastBytes) return work();
-  }
+  const uint64_t size = most_bytes();
+  if (size < kLeastBytes || !reserve(size, stack)) return work();
   Task task{work, {}, 0, nullptr};
   sigset_t all;
   sigfillset(&all);

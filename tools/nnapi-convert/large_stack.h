@@ -10,7 +10,7 @@ namespace nnapi_convert {
 
 constexpr uint64_t kLargeStackBytes = uint64_t{1} << 30;
 
-// Runs `work` on a stack of kLargeStackBytes, or of less where the process may not have so much, and returns its
+// Runs `work` on a stack of kLargeStackBytes, or of less where the process has a limit, and returns its
 // result. The memory is taken as the stack grows. If it overflows, the watched run learns it (lib/base/watched_run.h),
 // and the process dies by SIGSEGV. Signals that are sent to the process reach the thread that runs `work`.
 int on_large_stack(const std::function<int()>& work);

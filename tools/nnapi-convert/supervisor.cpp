@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -82,6 +84,13 @@ int report_end(const End& end, const WatchedRun& run) {
                                                  signal, ::strsignal(signal)));
 }
 
+// True for the signals by which LibTorch or a system ends a process. By others it ends as its user wants, as SIGPIPE
+// does where nobody reads the output any more.
+bool is_of_crash(int signal) {
+  constexpr std::array<int, 7> kSignals = {SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL, SIGSYS, SIGKILL};
+  return std::find(kSignals.begin(), kSignals.end(), signal) != kSignals.end();
+}
+
 [[noreturn]] void die_by(int signal) {
   ::signal(signal, SIG_DFL);
   sigset_t only;
@@ -126,7 +135,7 @@ int run_supervised(const std::function<int()>& command) {
     std::filesystem::remove_all(folder, ignored);
   }
   if (WIFEXITED(end.status)) return WEXITSTATUS(end.status);
-  if (sigismember(&passed_on, WTERMSIG(end.status)) == 1) die_by(WTERMSIG(end.status));
+  if (!is_of_crash(WTERMSIG(end.status))) die_by(WTERMSIG(end.status));
   return report_end(end, *run);
 }
 
