@@ -16,6 +16,7 @@
 #include "lib/base/error.h"
 #include "lib/base/nearest_name.h"
 #include "lib/base/options_needed.h"
+#include "lib/base/out_of_memory.h"
 #include "lib/base/split_text.h"
 #include "lib/base/standard_output.h"
 #include "lib/base/watched_run.h"
@@ -89,6 +90,16 @@ std::string longer_command(int argc, char** argv, const std::vector<std::string>
   command.insert(command.end(), argv + 1, argv + argc);
   command.insert(command.end(), words.begin(), words.end());
   return shell_text(command);
+}
+
+// Tells in which step, and how much there was.
+std::string out_of_memory_text() {
+  constexpr uint64_t kMegabyte = 1'000'000;
+  const WatchedRun* run = watched_run();
+  std::string text = "out of memory";
+  if (run != nullptr && run->step[0] != '\0') text += fmt::format(" at the step \"{}\"", run->step);
+  if (memory_limit() != 0) text += fmt::format(": it needs more than the {} MB free here", memory_limit() / kMegabyte);
+  return text;
 }
 
 int run_and_report(int argc, char** argv) {

@@ -52,6 +52,8 @@ Status status_of(ExitCode code) {
       return Status::kBadFile;
     case ExitCode::kVerificationFailed:
       return Status::kVerificationFailed;
+    case ExitCode::kLimit:
+      return Status::kOutOfMemory;  // other limits end the worker
     default:
       return Status::kInternalError;
   }
