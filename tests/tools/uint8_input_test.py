@@ -10,6 +10,7 @@ from torch import nn
 from torch.utils import bundled_inputs
 
 from cli import CliTest
+from shim_process import ShimProcessTest
 from stock_torch import StockTorchTest, call, load, load_lite
 
 SHAPE = (1, 24, 24, 3)
@@ -32,7 +33,31 @@ def picture(seed):
     return torch.randint(0, 256, SHAPE, dtype=torch.uint8, generator=torch.Generator().manual_seed(seed))
 
 
-class Uint8Input(CliTest, StockTorchTest):
+class Classes(nn.Module):
+    """Classes of pixels as int64, and their scores."""
+
+    def __init__(self):
+        super().__init__()
+        self.camera = Camera()
+
+    def forward(self, picture):
+        x = self.camera(picture)
+        return x.argmax(1), x.softmax(1)
+
+
+class Mask(nn.Module):
+    """Classes of pixels as uint8, which NNAPI has not, and their scores."""
+
+    def __init__(self):
+        super().__init__()
+        self.camera = Camera()
+
+    def forward(self, picture):
+        x = self.camera(picture)
+        return x.argmax(1).to(torch.uint8), x.softmax(1)
+
+
+class Uint8Input(ShimProcessTest, StockTorchTest):
     def setUp(self):
         super().setUp()
         self.module = Camera().eval()
@@ -61,6 +86,37 @@ class Uint8Input(CliTest, StockTorchTest):
 
     def test_shim(self):
         self.succeed(self.path, "--input", self.spec, "--nhwc", "--runtime", "shim", "--verify", "-o", self.out)
+
+    def test_without_pytorch(self):
+        """An argument has its name, and classes stay int64."""
+        path = self.folder / "classes.pt"
+        torch.jit.save(torch.jit.trace(Classes().eval(), picture(0)), str(path))
+        done = self.succeed(path, "--input", self.spec, "--nhwc", "--runtime", "shim", "--verify", "-o", self.out)
+        self.assertNotIn("warning", done.stderr)
+        self.check_without_pytorch(Classes().eval())
+
+    def test_a_step_on_the_cpu_without_pytorch(self):
+        """The step for the bytes is no reason to need PyTorch, though NNAPI has no uint8."""
+        path = self.folder / "mask.pt"
+        torch.jit.save(torch.jit.trace(Mask().eval(), picture(0)), str(path))
+        for fallback in ("partition", "partition-cpu"):
+            report = self.folder / "report.json"
+            self.succeed(path, "--input", self.spec, "--nhwc", "--runtime", "shim", "--min-segment-macs", "0", "--fallback",
+                         fallback, "--report", report, "--no-torchscript", "-o", self.out)
+            self.assertIn("partition", json.loads(report.read_text()))
+            self.succeed("verify", path, self.out)
+            self.check_without_pytorch(Mask().eval())
+
+    def check_without_pytorch(self, module):
+        seen = []
+        for seed in range(3):
+            expected = module(picture(seed))
+            found = self.results(self.out, [{"picture": picture(seed)}])
+            for number, each in enumerate(expected):
+                self.assert_same(each, found[f"0/[{number}]"])
+                self.assertGreater(len(each.unique()), 1)
+            seen.append(expected[0])
+        self.assertFalse(torch.equal(seen[0], seen[1]))
 
     def test_of_bundled_inputs(self):
         sample = torch.tensor([[[[7]]]], dtype=torch.uint8).expand(SHAPE)  # PyTorch bundles few numbers only

@@ -75,6 +75,29 @@ void dequantise_node(Graph& graph, Node& node, const Quantization& quantization)
   node.output()->replaceAllUsesWith(value);
 }
 
+// Bytes as floats, where `value` holds codes of the scale 1 and the zero point 0, which are the bytes themselves, or
+// some of its elements.
+void cast_for_dequantise(Graph& graph, Value* value) {
+  const std::vector<torch::jit::Use> uses = value->uses();
+  for (const torch::jit::Use& use : uses) {
+    Node* const user = use.user;
+    if (user->kind() == c10::aten::dequantize) {
+      const torch::jit::WithInsertPoint guard(user);
+      user->output()->replaceAllUsesWith(graph.insert(c10::aten::to, {value, at::kFloat}));
+    } else if (user->kind() != c10::prim::CallMethod) {
+      for (Value* output : user->outputs()) cast_for_dequantise(graph, output);
+    }
+  }
+}
+
+// A camera's bytes, of which a node makes codes with the same numbers.
+void bytes_node(Graph& graph, Node& node) {
+  const auto scale = torch::jit::toIValue(node.input(1)), zero_point = torch::jit::toIValue(node.input(2));
+  if (!scale || *scale != c10::IValue(1.0) || !zero_point || *zero_point != c10::IValue(0)) return;
+  cast_for_dequantise(graph, node.output());
+  node.output()->replaceAllUsesWith(node.input(0));
+}
+
 // Lets a call give plain integers where floats are made of them.
 void take_scales_away(Graph& graph, Node& call, const std::vector<Quantization>& outputs) {
   Value* const results = call.output();
@@ -100,6 +123,10 @@ void use_integers(Graph& graph, const std::vector<Quantization>& outputs) {
     if (node->kind() == c10::prim::CallMethod && node->s(c10::attr::name) == "run") {
       take_scales_away(graph, *node, outputs);
     }
+  }
+  static const c10::Symbol kMake = c10::Symbol::fromQualString("aten::_make_per_tensor_quantized_tensor");
+  for (Node* node : nodes) {
+    if (node->kind() == kMake) bytes_node(graph, *node);
   }
   for (Node* node : nodes) {
     if (node->kind() == c10::aten::quantize_per_tensor && is_read_by_nnapi(node->output())) quantise_node(graph, *node);
