@@ -26,4 +26,18 @@ void load_host_library() {
                                                      problem.empty() ? dlerror() : problem.c_str()));
 }
 
+namespace {
+
+constexpr const char* kRoundingVariable = "NNAPI_HOST_ROUNDING";
+
+}  // namespace
+
+HostRoundsTwice::HostRoundsTwice() {
+  ::setenv(kRoundingVariable, "twice", 1);
+}
+
+HostRoundsTwice::~HostRoundsTwice() {
+  ::unsetenv(kRoundingVariable);
+}
+
 }  // namespace nnapi_convert

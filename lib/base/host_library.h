@@ -15,4 +15,14 @@ std::string host_library_path();
 // ConvertError (kBadFile).
 void load_host_library();
 
+// While it lives, the host's NNAPI rounds products of integers twice, as Android's own CPU does: to 31 bits, then to
+// codes. Else it rounds them once, to the nearest code.
+class HostRoundsTwice {
+ public:
+  HostRoundsTwice();
+  ~HostRoundsTwice();
+  HostRoundsTwice(const HostRoundsTwice&) = delete;
+  HostRoundsTwice& operator=(const HostRoundsTwice&) = delete;
+};
+
 }  // namespace nnapi_convert

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Computes in fixed point for the quantised LSTM operations, with the same integer results as NNAPI, bit for bit.
+// Computes in fixed point for the quantised LSTM operations, and for products that round twice, with the same integer
+// results as NNAPI, bit for bit.
 //
 // A 16-bit code with b integer bits stands for the number code * 2^(b - 15).
 #pragma once

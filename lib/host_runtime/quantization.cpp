@@ -6,8 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
+#include <cstring>
 #include <limits>
 
+#include "lib/host_runtime/fixed_point.h"
+#include "lib/host_runtime/log.h"
 #include "lib/host_runtime/storage.h"
 #include "lib/host_runtime/vectorised.h"
 
@@ -83,7 +87,16 @@ struct Requantization {
   int64_t inner;
   int32_t zero_point;
   Clamp clamp;
+  bool rounds_twice;
 };
+
+bool rounds_twice() {
+  const char* text = std::getenv("NNAPI_HOST_ROUNDING");
+  if (text == nullptr || *text == '\0') return false;
+  if (std::strcmp(text, "twice") == 0) return true;
+  complain_of_variable("NNAPI_HOST_ROUNDING", text, "twice needed; products are rounded once");
+  return false;
+}
 
 // Bounds of codes without their zero point.
 struct Bounds {
@@ -120,6 +133,37 @@ NNAPI_HOST_VECTORISED void requantize_channels(const Sum* __restrict sums, int64
   for (int64_t i = 0; i < count; ++i) codes[i] = requantized<Code>(sums[i], bias[i], multipliers[i], bounds);
 }
 
+// Rounds a channel's sums to 31 bits of a product with the multiplier's mantissa, and these to codes, halves away from
+// zero both times.
+template <typename Sum, typename Code>
+void requantize_twice(const Sum* sums, int64_t count, int32_t bias, double multiplier, const Bounds& bounds,
+                      Code* codes) {
+  const Multiplier factor = multiplier_of(multiplier);
+  const auto low = static_cast<int32_t>(bounds.low), high = static_cast<int32_t>(bounds.high);
+  for (int64_t i = 0; i < count; ++i) {
+    const int32_t code = multiplied(saturated_32(static_cast<int64_t>(sums[i]) + bias), factor);
+    codes[i] = static_cast<Code>(std::clamp(code, low, high) + bounds.zero_point);
+  }
+}
+
+template <typename Sum, typename Code>
+void requantize_row(const Sum* sums, int64_t row, int64_t channel, const Requantization& how, const Bounds& bounds,
+                    Code* codes) {
+  const bool is_one_channel = how.inner > 1;
+  if (how.rounds_twice) {
+    const int64_t channels = is_one_channel ? 1 : row;
+    for (int64_t i = 0; i < channels; ++i) {
+      const int64_t c = channel + i;
+      requantize_twice(sums + i, is_one_channel ? row : 1, how.bias[c], how.multipliers[static_cast<std::size_t>(c)],
+                       bounds, codes + i);
+    }
+  } else if (is_one_channel) {
+    requantize_channel(sums, row, how.bias[channel], how.multipliers[static_cast<std::size_t>(channel)], bounds, codes);
+  } else {
+    requantize_channels(sums, row, how.bias, how.multipliers.data(), bounds, codes);
+  }
+}
+
 template <typename Sum, typename Code>
 void requantize_all(const at::Tensor& sums, at::Tensor& codes, const Requantization& how) {
   const Sum* from = sums.data_ptr<Sum>();
@@ -131,12 +175,7 @@ void requantize_all(const at::Tensor& sums, at::Tensor& codes, const Requantizat
   const Bounds bounds = bounds_of(how);
   at::parallel_for(0, sums.numel() / row, std::max<int64_t>(1, kGrain / row), [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
-      const int64_t c = r % channels, at = r * row;
-      if (is_one_channel) {
-        requantize_channel(from + at, row, how.bias[c], how.multipliers[static_cast<std::size_t>(c)], bounds, to + at);
-      } else {
-        requantize_channels(from + at, row, how.bias, how.multipliers.data(), bounds, to + at);
-      }
+      requantize_row(from + r * row, row, is_one_channel ? r % channels : 0, how, bounds, to + r * row);
     }
   });
 }
@@ -254,8 +293,8 @@ at::Tensor round_codes(const at::Tensor& codes, const Operand& output, FuseCode 
 at::Tensor requantize(const at::Tensor& sums, const at::Tensor& bias, const std::vector<double>& multipliers,
                       int64_t inner, const Operand& output, FuseCode activation) {
   const at::Tensor offsets = bias.contiguous();
-  const Requantization how{multipliers, offsets.data_ptr<int32_t>(), inner, output.zero_point,
-                           clamp_of(activation, output)};
+  const Requantization how{multipliers,       offsets.data_ptr<int32_t>(),  inner,
+                           output.zero_point, clamp_of(activation, output), rounds_twice()};
   if (sums.scalar_type() == at::kFloat) return requantize_sums<float>(sums, how, output.type);
   return requantize_sums<double>(sums, how, output.type);
 }

@@ -38,7 +38,8 @@ at::Tensor to_activated_codes(const at::Tensor& numbers, const Operand& operand,
 
 // Turns the sums of channel c at [outer, c, inner] into codes: round(sum * multipliers[c]) + zero point, halves rounded
 // away from zero, clamped to the activation's range. `sums` is Float, Double or Int with exact integers, contiguous in
-// the order of the caller's memory; `inner` is the distance between the sums of neighbouring channels.
+// the order of the caller's memory; `inner` is the distance between the sums of neighbouring channels. With
+// NNAPI_HOST_ROUNDING=twice it rounds as Android's own CPU: by a product in fixed point, then to codes.
 at::Tensor requantize(const at::Tensor& sums, const at::Tensor& bias, const std::vector<double>& multipliers,
                       int64_t inner, const Operand& output, FuseCode activation);
 

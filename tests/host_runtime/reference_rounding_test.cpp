@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 
@@ -53,6 +54,27 @@ TEST_CASE("a mean of codes drops its fraction", "[execution]") {
   CHECK(mean(kCodes, {200, 199, 200, 200}) == Bytes{199});
   CHECK(mean(kSigned, signed_bytes({-1, -2})) == signed_bytes({-1}));
   CHECK(mean(kSigned, signed_bytes({-3, -3, -2, -3})) == signed_bytes({-2}));
+}
+
+TEST_CASE("products of codes are rounded once, or twice as Android's own CPU does", "[execution]") {
+  // 0.3 is 0 by the nearest integer. In halves it is 0.5, and that is 1.
+  const auto product = [](int8_t code, int32_t channels) {
+    const auto rows = static_cast<uint32_t>(channels);
+    return result_of(
+        OperationCode::FULLY_CONNECTED,
+        {tensor(kSigned, {1, 1}, 0.3f), tensor(kSigned, {rows, 1}, 1), tensor(OperandCode::TENSOR_INT32, {rows}, 0.3f)},
+        {signed_bytes({code}), signed_bytes(std::vector<int8_t>(rows, 1)), bytes_of(std::vector<int32_t>(rows, 0))},
+        {int32(0)}, tensor(kSigned, {1, rows}, 1), rows);
+  };
+  CHECK(product(1, 1) == signed_bytes({0}));
+  CHECK(product(-1, 2) == signed_bytes({0, 0}));
+  setenv("NNAPI_HOST_ROUNDING", "twice", 1);
+  const Bytes one = product(1, 1), two = product(-1, 2), larger = product(100, 1);
+  unsetenv("NNAPI_HOST_ROUNDING");
+  CHECK(one == signed_bytes({1}));
+  CHECK(two == signed_bytes({-1, -1}));
+  CHECK(larger == signed_bytes({30}));
+  CHECK(product(1, 1) == signed_bytes({0}));
 }
 
 TEST_CASE("integers are divided rounding down, the least by -1 and any by 0, too", "[execution]") {
