@@ -125,6 +125,15 @@ class WrapperSource {
     line("        pass");
   }
 
+  // PyTorch's `init` compiles for sustained speed in full precision. Only pytorch_android 1.13.1 has `init2` as well.
+  std::string compile_call() const {
+    if (request_.preference == PreferenceCode::SUSTAINED_SPEED && !request_.relax_fp16) {
+      return "init(self.ser_model, self.weights)";
+    }
+    return fmt::format("init2(self.ser_model, self.weights, {}, {})", static_cast<int>(request_.preference),
+                       request_.relax_fp16 ? "True" : "False");
+  }
+
   void prepare_method() {
     line(fmt::format("  def prepare(self: {}{}) -> {}:", class_, boundary_.parameters(), kCompilation));
     if (is_flexible()) patch_words();
@@ -132,8 +141,7 @@ class WrapperSource {
     if (request_.serialized.has_int8()) scale_weights();
     line(fmt::format("    nnapi_comp = {0}.__new__({0})", kCompilation));
     line("    nnapi_created = (nnapi_comp).__init__()");
-    line(fmt::format("    nnapi_started = (nnapi_comp).init2(self.ser_model, self.weights, {}, {})",
-                     static_cast<int>(request_.preference), request_.relax_fp16 ? "True" : "False"));
+    line("    nnapi_started = (nnapi_comp)." + compile_call());
     line("    self.comp = nnapi_comp");
     line("    return nnapi_comp");
   }

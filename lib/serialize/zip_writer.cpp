@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lib/serialize/zip_writer.h"
 
+#include <libdeflate.h>
+
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "lib/base/error.h"
@@ -82,6 +85,23 @@ uint32_t ZipWriter::add(const std::string& name, uint64_t bytes, const Write& wr
   record.content.checksum = checksum;
   end_record(std::move(record));
   return checksum;
+}
+
+void ZipWriter::add_deflated(const std::string& name, const std::string& content) {
+  constexpr int kLevel = 6;
+  constexpr uint16_t kDeflated = 8;
+  const std::unique_ptr<libdeflate_compressor, void (*)(libdeflate_compressor*)> compressor(
+      libdeflate_alloc_compressor(kLevel), libdeflate_free_compressor);
+  std::string packed(content.size(), '\0');
+  packed.resize(libdeflate_deflate_compress(compressor.get(), content.data(), content.size(), packed.data(),
+                                            packed.size()));  // 0 if it isn't smaller
+  if (packed.empty()) {
+    add(name, content);
+    return;
+  }
+  const uint32_t checksum = add_to_checksum(0, content.data(), content.size());
+  add_stored(name, {content.size(), packed.size(), checksum, kDeflated},
+             [&](const nnapi::ByteSink& sink) { sink(packed.data(), packed.size()); });
 }
 
 void ZipWriter::add_stored(const std::string& name, const ZipContent& content, const Write& write) {

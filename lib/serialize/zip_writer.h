@@ -32,6 +32,8 @@ class ZipWriter {
   void add(const std::string& name, const std::string& content);
   // Adds a record of `bytes` bytes, as many as `write` has to give. Returns their CRC-32.
   uint32_t add(const std::string& name, uint64_t bytes, const Write& write);
+  // Adds a record that readers inflate, where that is smaller.
+  void add_deflated(const std::string& name, const std::string& content);
   // Adds a record of another archive; `write` gives its stored bytes.
   void add_stored(const std::string& name, const ZipContent& content, const Write& write);
   // Adds a record of zeros, at least one, so that the content of the next record begins at a multiple of `alignment`.

@@ -71,6 +71,17 @@ TEST_CASE("source lines: tables of before PyTorch 1.12 hold whole sources") {
   CHECK(line_at(table("N"), 3) == "no file");
 }
 
+TEST_CASE("source lines: a table with whole sources has no table of texts, and the same lines") {
+  const std::string table = table_with(kSource, number(6), number(11));
+  const std::string whole = SourceLines(std::make_shared<const std::string>(table)).with_whole_sources();
+  CHECK(whole.find("FORMAT_WITH_STRING_TABLE") == std::string::npos);
+  for (const size_t place : {4, 5, 50}) CHECK(line_at(whole, place) == line_at(table, place));
+  // The form is the same after another round.
+  CHECK(SourceLines(std::make_shared<const std::string>(whole)).with_whole_sources() == whole);
+  const std::string damaged = table_with(number(3), number(6), number(11));
+  CHECK(line_at(SourceLines(std::make_shared<const std::string>(damaged)).with_whole_sources(), 5) == std::nullopt);
+}
+
 TEST_CASE("source lines: ranges behind the end of a source are cut off") {
   CHECK(line_at(table_with(kSource, number(6), number(1000)), 5) == "model.py:11:0");
   CHECK(line_at(table_with(kSource, number(900), number(1000)), 5).has_value());

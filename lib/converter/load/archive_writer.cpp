@@ -17,6 +17,7 @@
 #include "lib/base/file.h"
 #include "lib/base/output_file.h"
 #include "lib/converter/load/module_records.h"
+#include "lib/converter/load/source_lines.h"
 #include "lib/format/buffer_format_v2.h"
 #include "lib/serialize/metadata.h"
 #include "lib/serialize/shim_index.h"
@@ -160,6 +161,12 @@ std::unique_ptr<ModuleRecords> records_of(const torch::jit::Module& module, cons
   return records_without(late_ones);
 }
 
+// Writes a table of source lines in the form that every release reads.
+void write_source_table(ZipWriter& zip, const ModuleRecords::Record& record, const ModuleRecords& records) {
+  zip.add_deflated(record.name,
+                   SourceLines(std::make_shared<const std::string>(records.content(record))).with_whole_sources());
+}
+
 // Tensors may share their storage.
 uint64_t bytes_of(const std::vector<at::Tensor>& tensors) {
   std::unordered_map<const c10::StorageImpl*, uint64_t> sizes;
@@ -188,7 +195,11 @@ void write(const torch::jit::Module& module, DeferredTensors& late, bool release
     zip.add("version", "3\n");  // LibTorch's reader of archives asks for it
   } else {
     for (const ModuleRecords::Record& record : others->records()) {
-      if (is_of_state(record.name) || (!extras.keeps_source_lines && has_source_lines(record.name))) continue;
+      if (is_of_state(record.name)) continue;
+      if (has_source_lines(record.name)) {
+        if (extras.keeps_source_lines) write_source_table(zip, record, *others);
+        continue;
+      }
       zip.add_stored(record.name, record.content, [&](const nnapi::ByteSink& sink) { others->write(record, sink); });
     }
   }

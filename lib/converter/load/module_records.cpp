@@ -2,12 +2,14 @@
 #include "lib/converter/load/module_records.h"
 
 #include <fmt/format.h>
+#include <libdeflate.h>
 #include <torch/csrc/jit/serialization/export.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 
 #include "lib/base/error.h"
 #include "lib/base/output_file.h"
@@ -58,6 +60,19 @@ void ModuleRecords::read_directory() {
                         {record.bytes, record.stored_bytes, record.checksum, record.method},
                         begin});
   }
+}
+
+std::string ModuleRecords::content(const Record& record) const {
+  std::string stored;
+  write(record, [&](const void* data, size_t size) { stored.append(static_cast<const char*>(data), size); });
+  if (record.content.method == 0) return stored;
+  std::string bytes(record.content.bytes, '\0');
+  const std::unique_ptr<libdeflate_decompressor, void (*)(libdeflate_decompressor*)> decompressor(
+      libdeflate_alloc_decompressor(), libdeflate_free_decompressor);
+  const auto status = libdeflate_deflate_decompress(decompressor.get(), stored.data(), stored.size(), bytes.data(),
+                                                    bytes.size(), nullptr);
+  NNC_ASSERT(status == LIBDEFLATE_SUCCESS, "a record that PyTorch wrote can't be inflated");
+  return bytes;
 }
 
 void ModuleRecords::write(const Record& record, const nnapi::ByteSink& sink) const {

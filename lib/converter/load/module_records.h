@@ -31,6 +31,8 @@ class ModuleRecords {
 
   // In the archive's order.
   const std::vector<Record>& records() const { return records_; }
+  // Returns a record's bytes, inflated. Throws ConvertError (kBadFile).
+  std::string content(const Record& record) const;
   // Writes a record's stored bytes. Throws ConvertError (kBadFile).
   void write(const Record& record, const nnapi::ByteSink& sink) const;
 

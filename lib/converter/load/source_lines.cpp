@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/load/source_lines.h"
 
+#include <torch/csrc/jit/serialization/pickle.h>
+
 #include <algorithm>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "lib/base/error.h"
@@ -68,6 +71,31 @@ c10::optional<SourceRange> SourceLines::findSourceRangeThatGenerated(const Sourc
   }
 }
 
+std::string SourceLines::with_whole_sources() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!is_read_) read();
+  using Content = std::tuple<std::string, c10::optional<std::string>, size_t>;
+  std::map<Content, c10::IValue> sources;  // a tuple that several lines hold is pickled once
+  std::vector<c10::IValue> records;
+  for (const Line& line : lines_) {
+    try {
+      const SourcePtr source = source_of(line.source);
+      const Content content(source->text_str().str(), source->filename(), source->starting_line_no());
+      c10::IValue& tuple = sources[content];
+      if (tuple.isNone()) {
+        const auto& [text, file, first_line] = content;
+        tuple = c10::ivalue::Tuple::create({text, file, static_cast<int64_t>(first_line)});
+      }
+      records.emplace_back(c10::ivalue::Tuple::create(
+          {line.place, c10::ivalue::Tuple::create({tuple, line.begin, line.end}), line.tag}));
+    } catch (const ConvertError&) {
+      continue;
+    }
+  }
+  const std::vector<char> bytes = torch::jit::pickle(c10::ivalue::Tuple::create(std::move(records)));
+  return {bytes.begin(), bytes.end()};
+}
+
 // The table is ("FORMAT_WITH_STRING_TABLE", texts, lines); before PyTorch 1.12 it is the lines alone.
 void SourceLines::read() {
   is_read_ = true;
@@ -87,7 +115,7 @@ void SourceLines::read() {
   }
 }
 
-// A line is (place in the code, (source, begin, end), ...).
+// A line is (place in the code, (source, begin, end), tag); PyTorch 1.8 and before wrote no tag.
 std::vector<SourceLines::Line> SourceLines::lines_of(PickleId records) const {
   std::vector<Line> lines;
   for (const PickleId record : pickle_.at(records, Kind::kTuple).elements) {
@@ -95,7 +123,8 @@ std::vector<SourceLines::Line> SourceLines::lines_of(PickleId records) const {
     const auto& range = pickle_.at(parts[1], Kind::kTuple, 3).elements;
     lines.push_back({static_cast<int64_t>(index_at(pickle_, parts[0])), range[0],
                      static_cast<int64_t>(index_at(pickle_, range[1])),
-                     static_cast<int64_t>(index_at(pickle_, range[2]))});
+                     static_cast<int64_t>(index_at(pickle_, range[2])),
+                     parts.size() > 2 ? pickle_.at(parts[2], Kind::kInt).number : -1});
     if (lines.back().end < lines.back().begin) fail();
   }
   std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) { return a.place < b.place; });

@@ -24,12 +24,18 @@ class SourceLines : public torch::jit::SourceRangeUnpickler {
   // Returns what the part of the code was generated from. Threads may call it together.
   c10::optional<torch::jit::SourceRange> findSourceRangeThatGenerated(const torch::jit::SourceRange& range) override;
 
+  // Returns the table as PyTorch wrote it before 1.12: lines with whole sources, without a table of texts. All releases
+  // read that form; 1.9 to 1.11 end at a text in place of a line, also when they only mean to show an error's place.
+  // Lines whose source is damaged are left out.
+  std::string with_whole_sources();
+
  private:
   using SourcePtr = std::shared_ptr<torch::jit::Source>;
   struct Line {
     int64_t place;  // in the code, from which on the line holds
     PickleId source;
     int64_t begin, end;  // in the source
+    int64_t tag;         // that bytecode calls the line by; -1: none
   };
 
   void read();
