@@ -112,20 +112,55 @@ bool reverse(Call& call) {
   return true;
 }
 
+bool is_one_element(const Value& value) {
+  return value.is_tensor() && value.tensor().numel() == 1;
+}
+
+// As Python compares: tensors of one element by it, tuples by the first elements that differ.
 bool comes_before(const Value& a, const Value& b) {
+  if (a.tag() == Tag::kTuple) {
+    const Sequence &first = a.sequence(), &second = b.sequence();
+    for (uint32_t i = 0; i < first.count; ++i) {
+      if (comes_before(first.values[i], second.values[i])) return true;
+      if (comes_before(second.values[i], first.values[i])) return false;
+    }
+    return false;
+  }
+  if (a.is_tensor()) {
+    const Tensor &first = a.tensor(), &second = b.tensor();
+    if (compute_of(promote_types(first.dtype, second.dtype)) == Compute::kInt) {
+      return load_int(first, first.offset) < load_int(second, second.offset);
+    }
+    return load_double(first, first.offset) < load_double(second, second.offset);
+  }
   if (a.tag() == Tag::kString) return std::strcmp(a.string().text(), b.string().text()) < 0;
   if (a.tag() == Tag::kFloat || b.tag() == Tag::kFloat) return number_of(a) < number_of(b);
   return a.as_int() < b.as_int();
 }
 
+// Whether comes_before() takes the values. `depth`: how deep tuples may hold tuples.
+bool can_compare(const Value& a, const Value& b, uint32_t depth) {
+  if (is_number(a) || is_number(b)) return is_number(a) && is_number(b);
+  if (a.tag() != b.tag()) return false;
+  if (a.is_tensor()) return is_one_element(a) && is_one_element(b);
+  if (a.tag() != Tag::kTuple) return a.tag() == Tag::kString;
+  const Sequence &first = a.sequence(), &second = b.sequence();
+  if (depth == 0 || first.count != second.count) return false;
+  for (uint32_t i = 0; i < first.count; ++i) {
+    if (!can_compare(first.values[i], second.values[i], depth - 1)) return false;
+  }
+  return true;
+}
+
 // Merges from the smallest runs to the largest: equal elements keep their order.
 bool sort_values(Call& call, Sequence& list, bool is_reverse) {
+  constexpr uint32_t kMostDepth = 16;
   for (uint32_t i = 0; i < list.count; ++i) {
-    const Tag tag = list.values[i].tag();
-    const bool is_text = tag == Tag::kString;
-    if ((!is_text && tag > Tag::kFloat) || tag == Tag::kNone || is_text != (list.values[0].tag() == Tag::kString)) {
-      return call.context.fail("a list that holds %s is sorted: only numbers or texts can be",
-                               kind_name(list.values[i]));
+    if (!can_compare(list.values[0], list.values[i], kMostDepth)) {
+      return call.context.fail(
+          "a list that holds %s is sorted: only numbers, texts, tensors of one element and tuples of "
+          "them can be",
+          kind_name(list.values[i]));
     }
   }
   auto* other = static_cast<Value*>(call.context.pool.take(list.count * sizeof(Value)));
@@ -387,8 +422,8 @@ constexpr OperatorRow kRows[] = {
     {"aten::Delete.t", 2, 0, pop_element},
     {"aten::clear.t,int,str,float,bool", 1, 0, clear},
     {"aten::reverse.t", 1, 0, reverse},
-    {"aten::sort.int,float,bool,str,any", 2, 0, sort},
-    {"aten::sorted.int,float,bool,str,any", 1, 1, sorted},
+    {"aten::sort.int,float,bool,str,Tensor,any", 2, 0, sort},
+    {"aten::sorted.int,float,bool,str,Tensor,any", 1, 1, sorted},
     {"aten::copy.t", 1, 1, copy_list},
     {"aten::list.t", 1, 1, copy_list},
     {"aten::len.t,any", 1, 1, count_elements},

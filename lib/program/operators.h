@@ -18,6 +18,8 @@ struct Context {
   char failure[512] = "";
   // Instructions and rounds of loops that the call may still take: tests and fuzzers set less.
   uint64_t steps_left = UINT64_MAX;
+  // Where the random numbers of operators are: a start gives the numbers that it gave the last time.
+  uint64_t random_state = 0;
 
   // Keep the reason and return false, so that operators can return it.
   [[gnu::format(printf, 2, 3)]] bool fail(const char* format, ...);

@@ -6,6 +6,8 @@
 namespace nnapi_shim {
 
 std::unique_ptr<program::Context> CallContexts::take() {
+  constexpr uint64_t kRandomApart = uint64_t{1} << 56;
+  uint64_t number = 0;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!idle_.empty()) {
@@ -13,8 +15,11 @@ std::unique_ptr<program::Context> CallContexts::take() {
       idle_.pop_back();
       return context;
     }
+    number = made_++;
   }
-  return std::make_unique<program::Context>();
+  auto context = std::make_unique<program::Context>();
+  context->random_state = number * kRandomApart;
+  return context;
 }
 
 void CallContexts::give_back(std::unique_ptr<program::Context> context) {

@@ -174,6 +174,10 @@ TEST_CASE("operators that change lists and dicts") {
   CHECK(run("aten::sort.int", "[3, 1, 2], False") == "-> [1, 2, 3]");
   CHECK(run("aten::sort.float", "[3.0, 1.5, 2.0, 9.0, 0.5], True") == "-> [9.0, 3.0, 2.0, 1.5, 0.5]");
   CHECK(run("aten::sort.str", "['b', 'a'], False") == "-> ['a', 'b']");
+  CHECK(run("aten::sort.any", "[(2, 'b'), (1, 'c'), (2, 'a')], False") == "-> [(1, 'c'), (2, 'a'), (2, 'b')]");
+  CHECK(run("aten::sort.any", "[(0.5, (1, 2)), (0.5, (1, 3)), (0.75, (0, 0))], True") ==
+        "-> [(0.75, (0, 0)), (0.5, (1, 3)), (0.5, (1, 2))]");
+  CHECK(run("aten::sorted.any", "[(3, 1), (1, 9), (3, 0)]") == "[(1, 9), (3, 0), (3, 1)]");
   CHECK(run("aten::_set_item.t", "[1, 2], -1, 7") == "[1, 7]");
   CHECK(run("aten::_set_item.t", "[1, 2], 2, 7") == "error");
   CHECK(run("aten::remove.int", "[1, 2, 1], 1") == "-> [2, 1]");
@@ -207,6 +211,9 @@ TEST_CASE("values of other kinds than an operator needs are refused") {
   CHECK(run("aten::__getitem__.t", "[1], 'a'") == "error");
   CHECK(run("aten::sort.int", "[1, 'a'], False") == "error");
   CHECK(run("aten::sort.int", "[[1]], False") == "error");
+  CHECK(run("aten::sort.any", "[(1, 2), (1, 'a')], False") == "error");
+  CHECK(run("aten::sort.any", "[(1, 2), (1, 2, 3)], False") == "error");
+  CHECK(run("aten::sort.any", "[(1, [2]), (1, [3])], False") == "error");
   CHECK(run("aten::__not__", "'a'") == "error");
   CHECK(run("aten::join", "'a', [1]") == "error");
   CHECK(run("aten::format", "") == "error");
