@@ -94,15 +94,18 @@ def std_mean(self: Tensor, dim: Optional[List[int]], correction: Optional[number
   return torch.std(self, dim, correction=correction, keepdim=keepdim), torch.mean(self, dim, keepdim)
 )";
 
-// From both ends to the middle, as PyTorch: where integers are asked for, each number is cut.
+// Integers, the dtypes below 5, are cut from numbers that are counted from both ends to the middle, as PyTorch does it.
 constexpr const char* kLinspaceOfTensors = R"(
 def linspace(start: Tensor, end: Tensor, steps: int, dtype: Optional[int], layout: Optional[int],
              device: Optional[Device], pin_memory: Optional[bool]) -> Tensor:
-  half = steps // 2 if steps > 1 else 1
-  places = torch.arange(steps, dtype=6)
-  step = (end - start) / float(max(steps - 1, 1))
-  result = torch.where(places < float(half), start + places * step, end - (float(steps - 1) - places) * step)
+  places = torch.arange(steps, dtype=6) / float(max(steps - 1, 1))
+  result = start + places * (end - start)
   if dtype is not None:
+    if dtype < 5:
+      half = steps // 2 if steps > 1 else 1
+      counted = torch.arange(steps, dtype=6)
+      step = (end - start) / float(max(steps - 1, 1))
+      result = torch.where(counted < float(half), start + counted * step, end - (float(steps - 1) - counted) * step)
     result = result.to(dtype)
   return result
 )";
@@ -110,11 +113,14 @@ def linspace(start: Tensor, end: Tensor, steps: int, dtype: Optional[int], layou
 constexpr const char* kLinspaceToNumber = R"(
 def linspace(start: Tensor, end: number, steps: int, dtype: Optional[int], layout: Optional[int],
              device: Optional[Device], pin_memory: Optional[bool]) -> Tensor:
-  half = steps // 2 if steps > 1 else 1
-  places = torch.arange(steps, dtype=6)
-  step = (float(end) - start) / float(max(steps - 1, 1))
-  result = torch.where(places < float(half), start + places * step, float(end) - (float(steps - 1) - places) * step)
+  places = torch.arange(steps, dtype=6) / float(max(steps - 1, 1))
+  result = start + places * (float(end) - start)
   if dtype is not None:
+    if dtype < 5:
+      half = steps // 2 if steps > 1 else 1
+      counted = torch.arange(steps, dtype=6)
+      step = (float(end) - start) / float(max(steps - 1, 1))
+      result = torch.where(counted < float(half), start + counted * step, float(end) - (float(steps - 1) - counted) * step)
     result = result.to(dtype)
   return result
 )";
@@ -122,11 +128,14 @@ def linspace(start: Tensor, end: number, steps: int, dtype: Optional[int], layou
 constexpr const char* kLinspaceFromNumber = R"(
 def linspace(start: number, end: Tensor, steps: int, dtype: Optional[int], layout: Optional[int],
              device: Optional[Device], pin_memory: Optional[bool]) -> Tensor:
-  half = steps // 2 if steps > 1 else 1
-  places = torch.arange(steps, dtype=6)
-  step = (end - float(start)) / float(max(steps - 1, 1))
-  result = torch.where(places < float(half), float(start) + places * step, end - (float(steps - 1) - places) * step)
+  places = torch.arange(steps, dtype=6) / float(max(steps - 1, 1))
+  result = places * (end - float(start)) + float(start)
   if dtype is not None:
+    if dtype < 5:
+      half = steps // 2 if steps > 1 else 1
+      counted = torch.arange(steps, dtype=6)
+      step = (end - float(start)) / float(max(steps - 1, 1))
+      result = torch.where(counted < float(half), float(start) + counted * step, end - (float(steps - 1) - counted) * step)
     result = result.to(dtype)
   return result
 )";
@@ -134,11 +143,8 @@ def linspace(start: number, end: Tensor, steps: int, dtype: Optional[int], layou
 constexpr const char* kLogspaceOfTensors = R"(
 def logspace(start: Tensor, end: Tensor, steps: int, base: float, dtype: Optional[int], layout: Optional[int],
              device: Optional[Device], pin_memory: Optional[bool]) -> Tensor:
-  half = steps // 2 if steps > 1 else 1
-  places = torch.arange(steps, dtype=6)
-  step = (end - start) / float(max(steps - 1, 1))
-  result = torch.where(places < float(half), start + places * step, end - (float(steps - 1) - places) * step)
-  result = torch.pow(base, result)
+  places = torch.arange(steps, dtype=6) / float(max(steps - 1, 1))
+  result = torch.pow(base, start + places * (end - start))
   if dtype is not None:
     result = result.to(dtype)
   return result
@@ -147,11 +153,8 @@ def logspace(start: Tensor, end: Tensor, steps: int, base: float, dtype: Optiona
 constexpr const char* kLogspaceToNumber = R"(
 def logspace(start: Tensor, end: number, steps: int, base: float, dtype: Optional[int], layout: Optional[int],
              device: Optional[Device], pin_memory: Optional[bool]) -> Tensor:
-  half = steps // 2 if steps > 1 else 1
-  places = torch.arange(steps, dtype=6)
-  step = (float(end) - start) / float(max(steps - 1, 1))
-  result = torch.where(places < float(half), start + places * step, float(end) - (float(steps - 1) - places) * step)
-  result = torch.pow(base, result)
+  places = torch.arange(steps, dtype=6) / float(max(steps - 1, 1))
+  result = torch.pow(base, start + places * (float(end) - start))
   if dtype is not None:
     result = result.to(dtype)
   return result
@@ -160,11 +163,8 @@ def logspace(start: Tensor, end: number, steps: int, base: float, dtype: Optiona
 constexpr const char* kLogspaceFromNumber = R"(
 def logspace(start: number, end: Tensor, steps: int, base: float, dtype: Optional[int], layout: Optional[int],
              device: Optional[Device], pin_memory: Optional[bool]) -> Tensor:
-  half = steps // 2 if steps > 1 else 1
-  places = torch.arange(steps, dtype=6)
-  step = (end - float(start)) / float(max(steps - 1, 1))
-  result = torch.where(places < float(half), float(start) + places * step, end - (float(steps - 1) - places) * step)
-  result = torch.pow(base, result)
+  places = torch.arange(steps, dtype=6) / float(max(steps - 1, 1))
+  result = torch.pow(base, places * (end - float(start)) + float(start))
   if dtype is not None:
     result = result.to(dtype)
   return result

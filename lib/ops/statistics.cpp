@@ -156,16 +156,13 @@ void lower_linalg_norm(OpContext& ctx) {
 }
 
 // With the maximum taken out, so that nothing overflows; a finite number for an infinite one, which has no difference
-// from itself. The sum with an infinite maximum is that maximum.
+// from itself.
 void lower_logsumexp(OpContext& ctx) {
   const Expression x = argument(ctx, "self");
   const std::vector<int64_t> axes = reduced_axes(ctx, x.type());
-  const Expression most = reduce(OperationCode::REDUCE_MAX, x, axes, true), largest = finite(most);
+  const Expression largest = finite(reduce(OperationCode::REDUCE_MAX, x, axes, true));
   const Expression sum = reduce(OperationCode::REDUCE_SUM, exp(x - largest), axes, keeps_axes(ctx));
-  const Dims dims = sum.type().dims;
-  const Expression found = log(sum) + reshape(largest, dims);
-  const Expression is_number = compare(OperationCode::EQUAL, sum, sum);  // an extreme passes NaN over
-  select(is_number, infinite_or(reshape(most, dims), found), found).set_output();
+  (log(sum) + reshape(largest, sum.type().dims)).set_output();
 }
 
 std::vector<ValueType> cumsum_type(const OpArguments& args) {
