@@ -17,7 +17,7 @@ enum class Phase { kExpect, kMethods, kPools, kEqualise, kRefine, kCorrect, kTar
 constexpr size_t kMostDiagnosed = 4;     // samples
 constexpr size_t kRunsOfDiagnosis = 11;  // the diagnosis of a sample takes about as long
 
-// What a run computes, in multiply-adds: a small operation takes as long as some thousand.
+// The cost of a run in multiply-adds: a small operation takes as long as some thousand.
 int64_t run_cost_of(const nnapi::Model& model);
 
 // Runs of the model for refining ranges: those of small models take next to no time.

@@ -34,7 +34,7 @@ std::vector<InputUse> input_uses(const LoadedModel& loaded, const std::vector<st
     const IndexRanges ranges = ranges_of_inputs(model, types);
     for (size_t i = 0; i < uses.size(); ++i) uses[i].range = ranges[i];
   } catch (const ConvertError&) {
-    // What was found until then is true; the rest isn't known.
+    // The uses that were found until then are true; the others aren't known.
   }
   return uses;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a model takes its inputs for, as far as its operators tell: numbers of rows, masks. Made-up inputs keep to it.
+// Finds the use of a model's inputs, as far as its operators tell it: numbers of rows, masks. Made-up inputs keep to
+// it.
 #pragma once
 
 #include <cstdint>

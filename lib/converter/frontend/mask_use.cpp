@@ -50,7 +50,8 @@ MaskUse inverted_use(MaskUse use) {
   return use;
 }
 
-// What a comparison of flags with a constant gives: themselves, or their opposite; nothing for others.
+// True if a comparison of flags with a constant gives their opposite, false if it gives them; nothing for other
+// operators.
 std::optional<bool> is_inverting(const std::string& kind, double than) {
   const bool is_like_zero = than < 0.5;
   if (kind == "aten::eq") return is_like_zero;

@@ -12,8 +12,8 @@
 namespace nnapi_convert {
 
 struct MaskUse {
-  // What hides of a mask of flags: true where 1 or True hides (masked_fill), false where 0 or False does (a mask of
-  // what counts). Nothing where no operator reads the value as flags.
+  // Of a mask of flags: true where 1 or True hides (masked_fill), false where 0 or False does (a mask of words that
+  // count). Nothing where no operator reads the value as flags.
   std::optional<bool> hiding_flag = {};
   bool is_added = false;  // to scores before a softmax: 0 shows, and negative infinity hides
 

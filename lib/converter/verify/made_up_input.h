@@ -15,7 +15,7 @@
 
 namespace nnapi_convert {
 
-// What integers are that are made up and that the original doesn't read as indices.
+// The integers that are made up for inputs that the original doesn't read as indices:
 // 0 to 9; 0 and 1, as in masks; 1 to 9, as lengths and divisors are.
 enum class MadeIntegers { kDigits, kFlags, kPositive };
 
@@ -25,7 +25,7 @@ struct MadeUp {
   bool are_floats_shares = false;  // from 0 to 1, as pixels; else of N(0, 1)
 };
 
-// What is at the end of a sample.
+// The end of a sample: words like the others, or padding.
 enum class Ending { kWords, kZeros, kOnes };
 
 // The endings of `count` samples: of two or more the last one is padded with zeros, and of four or more the last one

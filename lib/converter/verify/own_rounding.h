@@ -12,7 +12,7 @@
 
 namespace nnapi_convert {
 
-// What both models gave on each sample, in the order of the runs.
+// The results of both models on each sample, in the order of the runs.
 struct KeptResults {
   std::vector<InputTuple> inputs;  // of the original
   std::vector<Tensors> original, converted;

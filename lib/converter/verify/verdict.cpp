@@ -62,7 +62,7 @@ void judge_calibrated(Verification& result, const VerifyRequest& request) {
   result.passed = are_near(result, needed);
 }
 
-// What was special about the samples and the comparison.
+// Lines on special samples, matched rows and rounding; often empty.
 std::string notes_text(const Verification& verification) {
   std::string text;
   if (verification.are_floats_shares) {

@@ -181,7 +181,7 @@ BoundValues given_values(const VerifyRequest& request, const LoadedModel& origin
   return values;
 }
 
-// What the original takes the inputs for.
+// Returns the use of each input of the original.
 std::vector<InputUse> uses_for(const LoadedModel& original, const Metadata& metadata,
                                const std::vector<TensorType>& types) {
   std::vector<std::string> names;

@@ -95,7 +95,8 @@ struct Outputs {
   PendingTexts reports;
 };
 
-// What a conversion's --verify asks for. Without inputs of its own it takes the calibration's data that were held back.
+// The request of a conversion's --verify. Without inputs of its own it takes the calibration's data that were held
+// back.
 VerifyRequest request_of(const ConvertArguments& arguments, Progress& progress, const std::string& converted) {
   VerifyRequest request;
   request.original = arguments.model;
