@@ -5,6 +5,7 @@ import json
 import unittest
 
 import jsonschema
+import numpy
 import torch
 from torch import nn
 
@@ -211,10 +212,11 @@ class Quantised(LitertTest):
 
     @unittest.skipIf(litert.missing(), litert.missing())
     def test_litert_runs_them(self):
+        numpy.save(self.folder / "samples.npy", torch.rand(40, 3, 9, 9).numpy())
         for options in ([], ["--litert-uint8"], ["-o", "out.pt"]):
             with self.subTest(options=options):
-                made = self.convert(self.uneven(), "--calibrate", "random:16", "--quant", "full", "--litert", "out.tflite",
-                                    "--verify", *options)
+                made = self.convert(self.uneven(), "--calibrate", "samples.npy", "--quant", "full", "--litert",
+                                    "out.tflite", "--verify", *options)
                 self.assertEqual(made.code, 0, made)
                 self.assertIn("passed", made.stdout)
 
