@@ -35,10 +35,11 @@ STATE = ".nnapi-batch"
 
 
 def children(pid: int) -> List[int]:
-    """Returns the processes that a process has started."""
+    """Returns the processes that the threads of a process have started."""
     try:
-        return list(map(int, pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
-    except FileNotFoundError:
+        return [int(child) for thread in pathlib.Path(f"/proc/{pid}/task").iterdir()
+                for child in (thread / "children").read_text().split()]
+    except (FileNotFoundError, ProcessLookupError):
         return []
 
 
