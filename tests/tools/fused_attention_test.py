@@ -112,9 +112,7 @@ class FusedAttention(CliTest, StockTorchTest):
                     plain = nn.TransformerEncoderLayer(WIDTH, HEADS, 24, norm_first=norm_first, batch_first=True)
                     layer = Layer(plain, norm_first, mask_type)
                     keys = hidden if mask_type == OF_KEYS else None
-                    others = as_float(hidden).reshape(-1, LENGTH, LENGTH)
-                    if mask_type == CAUSAL:
-                        others = others[0]
+                    others = as_float(hidden if mask_type == CAUSAL else hidden.reshape(-1, *hidden.shape[-2:]))
                     plain.train()  # the way by plain operators; dropout is off
                     for each in plain.modules():
                         if isinstance(each, nn.Dropout):
