@@ -51,12 +51,14 @@ bool reserve(uint64_t size, Stack& stack) {
   return false;
 }
 
-// The handler is gone when it returns, and the fault, which comes again, ends the process.
-void note_overflow(int /*signal*/, siginfo_t* fault, void* /*context*/) {
+// The handler is gone when it returns, and the signal that it raises ends the process: another process may have sent
+// the first one, so that no fault comes again.
+void note_overflow(int signal, siginfo_t* fault, void* /*context*/) {
   const Stack& stack = present_stack();
   const char* address = static_cast<const char*>(fault->si_addr);
   WatchedRun* run = watched_run();
   if (run != nullptr && address >= stack.guard && address < stack.begin) run->is_stack_full = true;
+  ::raise(signal);
 }
 
 // A handler can't run on a stack that is full.
