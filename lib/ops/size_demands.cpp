@@ -80,6 +80,15 @@ void of_product(const OpArguments& args, SizeDemands& demands) {
   }
 }
 
+// Returns the types of a recurrent layer's states; null for one of unknown type.
+std::vector<const TensorType*> states_of(const OpArguments& args) {
+  const TorchValue* hx = args.input("hx");
+  if (hx->type()->kind() != c10::TypeKind::ListType) return {tensor_type_of(hx, args.types())};
+  std::vector<const TensorType*> result;
+  for (const TorchValue* state : args.elements("hx")) result.push_back(tensor_type_of(state, args.types()));
+  return result;
+}
+
 // aten::lstm, gru, rnn_tanh and rnn_relu with their input, states and list of weights.
 void of_recurrent(const OpArguments& args, SizeDemands& demands) {
   if (!args.has("batch_first")) return;  // a packed sequence
@@ -93,14 +102,14 @@ void of_recurrent(const OpArguments& args, SizeDemands& demands) {
   if (weights.size() < 2) return;
   ask(demands, input.dims[2], weights[0].size(1));
   const int64_t layers = args.integer("num_layers") * (args.boolean("bidirectional") ? 2 : 1);
-  const bool is_list = args.input("hx")->type()->kind() == c10::TypeKind::ListType;
-  const TensorTypes states = is_list ? args.tensors("hx") : TensorTypes{args.tensor("hx")};
+  const std::vector<const TensorType*> states = states_of(args);
   for (size_t i = 0; i < states.size(); ++i) {
-    if (!fits_rank(demands, states[i], 3)) return;
-    ask(demands, states[i].dims[0], layers);
-    ask(demands, states[i].dims[1], batch);
+    if (states[i] == nullptr) continue;
+    if (!fits_rank(demands, *states[i], 3)) return;
+    ask(demands, states[i]->dims[0], layers);
+    ask(demands, states[i]->dims[1], batch);
     // An LSTM's second state is that of the cell, which no projection makes smaller.
-    ask(demands, states[i].dims[2], i == 0 ? weights[1].size(1) : weights[1].size(0) / 4);
+    ask(demands, states[i]->dims[2], i == 0 ? weights[1].size(1) : weights[1].size(0) / 4);
   }
 }
 

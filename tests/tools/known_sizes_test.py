@@ -145,10 +145,6 @@ def classifier() -> nn.Module:
     return nn.Sequential(nn.Conv2d(3, 8, 3, 2), nn.ReLU(), nn.AdaptiveAvgPool2d((2, 2)), nn.Flatten(), nn.Linear(32, 5))
 
 
-def sound() -> nn.Module:
-    return nn.Sequential(nn.Conv1d(1, 8, 80, 4), nn.ReLU(), nn.MaxPool1d(4), nn.Conv1d(8, 8, 9), nn.AdaptiveAvgPool1d(1))
-
-
 # A model, and the sizes that the bare command takes, by the name of the argument.
 TAKEN = {
     "perceptron": (perceptron, {"input": "1,48"}),
@@ -170,11 +166,7 @@ ASKED = {
     "spotter": (Spotter, ["1,?,?"], ["1,224,224"]),
     "words": (Words, ["1,?:int64"], ["1,100:int64"]),
     "text_lines": (TextLines, ["1,1,?,?"], ["1,1,16,16"]),
-    "sound": (sound, ["1,1,?"], ["1,1,1000"]),
 }
-
-# Sizes for the trace, where they are not those of TAKEN or ASKED.
-TRACED = {"sound": ["1,1,2000"]}
 
 
 def tensor(spec: str) -> torch.Tensor:
@@ -187,7 +179,7 @@ class KnownSizes(CliTest):
         """The model traced and scripted."""
         torch.manual_seed(0)
         model = make().eval()
-        examples = tuple(map(tensor, TRACED.get(name, sizes)))
+        examples = tuple(map(tensor, sizes))
         paths = []
         for kind, module in (("traced", torch.jit.trace(model, examples)), ("scripted", torch.jit.script(model))):
             paths.append(self.folder / f"{name}_{kind}.pt")
