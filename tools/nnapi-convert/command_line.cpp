@@ -89,7 +89,8 @@ void add_time_limit(CLI::App& app, uint64_t& seconds) {
                  "stop a step that goes on for so long without progress, and a second more for each 5 MB of the "
                  "model's file; 0: never")
       ->type_name("SECONDS")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->group("More options");
 }
 
 void add_time_limit(CLI::App& app) {
