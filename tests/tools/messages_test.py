@@ -394,7 +394,7 @@ class OriginalFails(ModelTest):
         "reshape": "is invalid for input of size", "conv": "channels (dimension 1)",
         "norm": "normalized_shape [16] of", "stack": "stack expects each tensor to be equal size",
         "expand": "must match the existing size", "split": "split_with_sizes expects split_sizes to sum exactly",
-        "where": "must match the size of tensor b", "bmm": "Expected size for first two dimensions"}
+        "where": "must match the size of tensor b", "bmm": "needed: equal sizes where 64 and 16 meet"}
 
     def test_contradictions(self):
         for kind, reason in self.REASONS.items():
