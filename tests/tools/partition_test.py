@@ -316,7 +316,7 @@ class Limits(Partition):
                        needed=["aten::nextafter", "partition_test.py"])
 
     def test_flexible_sizes_are_refused(self):
-        self.fail_with(1, self.path, "--nhwc", "-o", self.folder / "out.pt",
+        self.fail_with(1, self.path, "--nhwc", "--input", "1,3,?,?", "-o", self.folder / "out.pt",
                        needed=["aten::nextafter", "give every size with --input"])
 
     def test_warning_tells_all(self):

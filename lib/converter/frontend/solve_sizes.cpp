@@ -181,20 +181,23 @@ Findings Solver::look(const Unknowns& dims) const {
   return result;
 }
 
-// Returns open sizes of the lowest rank that the operators take: one of which they take batches, where there is one.
-// `dims` are those of the other inputs, of which some may be unknown.
+// Returns open sizes of the rank that suits the operators best, and of these of the lowest: a rank that none refuses
+// and of which one takes batches, else one of which one takes batches, else any that fits. `dims` are those of the
+// other inputs, of which some may be unknown.
 std::optional<Dims> Solver::with_rank(Unknowns dims, size_t number) const {
   const int input = static_cast<int>(unknown_[number].index);
-  std::optional<Dims> other;
+  std::optional<Dims> of_batches, other;
   for (const int rank : kRanks) {
     dims[number].emplace();
     for (int axis = 0; axis < rank; ++axis) dims[number]->push_back(Dim::of_input(input, axis));
     const Findings found = look(dims);
     if (!found.fits || found.read.count(input) == 0) continue;
-    if (found.of_batches.count(input) != 0) return dims[number];
+    const bool has_batches = found.of_batches.count(input) != 0;
+    if (has_batches && !found.has_refusals) return dims[number];
+    if (has_batches && !of_batches) of_batches = dims[number];
     if (!other) other = dims[number];
   }
-  return other;
+  return of_batches ? of_batches : other;
 }
 
 void Solver::set(Unknowns& dims, const OpenSize& size, const Dim& value) const {
@@ -320,7 +323,7 @@ std::vector<std::optional<SolvedSizes>> Solver::run() {
   const bool are_of_convolutions =
       std::all_of(unknown_.begin(), unknown_.end(), [](const UnknownInput& each) { return each.dims.has_value(); });
   if (are_of_convolutions && found.fits && found.equations.empty() && !found.has_refusals) {
-    for (size_t i = 0; i < unknown_.size(); ++i) result[i] = SolvedSizes{*dims[i], false, true, {}};
+    for (size_t i = 0; i < unknown_.size(); ++i) result[i] = SolvedSizes{*dims[i], false, true, false, {}};
     return result;
   }
   for (int round = 0; round < kMostRounds && found.fits; ++round) {
@@ -337,9 +340,11 @@ std::vector<std::optional<SolvedSizes>> Solver::run() {
     const std::vector<int64_t> sides = fitting_sides(found, open_in(dims));
     if (sides.size() == 1) dims = with_side(dims, in_equations, sides[0]);
   }
+  // An operator that refuses the sizes, or one without a rule, leaves them to the user.
+  const bool may_be_taken = open_in(dims).empty() && !look(dims).has_refusals;
   for (size_t i = 0; i < unknown_.size(); ++i) {
     if (!dims[i]) continue;
-    result[i] = SolvedSizes{*dims[i], is_usual, false, {}};
+    result[i] = SolvedSizes{*dims[i], is_usual, false, may_be_taken, {}};
     if (example) result[i]->example = fixed_values(*(*example)[i]);
   }
   return result;

@@ -21,9 +21,10 @@ struct SolvedSizes {
   Dims dims;                // fixed where the weights leave one answer, and 1 for a batch; else open sizes of the input
   bool is_usual = false;    // height and width are free: they are the usual ones of pictures
   bool stays_open = false;  // every operator takes the open sizes of `dims`
+  bool may_be_taken = false;     // all sizes of all inputs are fixed, and every operator takes them
   std::vector<int64_t> example;  // sizes that the model takes; none where no example was found
 
-  bool is_known() const { return stays_open || all_fixed(dims); }
+  bool is_known() const { return stays_open || may_be_taken; }
 };
 
 // An input whose sizes are sought.
