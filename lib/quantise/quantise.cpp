@@ -10,6 +10,7 @@
 
 #include "lib/base/error.h"
 #include "lib/format/operation_table.h"
+#include "lib/nnapi/api_level.h"
 #include "lib/nnapi/dump.h"
 #include "lib/nnapi/validate.h"
 #include "lib/quantise/candidate.h"
@@ -446,9 +447,9 @@ class Quantising {
       throw ConvertError(
           ExitCode::kNotConvertible,
           fmt::format("--calibrate: {}, and NNAPI turns floats into integers from feature level {} on, {} found: "
-                      "use {}--feature-level {}",
+                      "use {}{}",
                       floats, kHasQuantize, options_.feature_level, is_interface ? "--quant core or full, or " : "",
-                      kHasQuantize));
+                      option_for_level(kHasQuantize)));
     }
     NNC_ASSERT(problems.empty(), fmt::format("the quantised model is not valid: {}", problems[0]));
   }

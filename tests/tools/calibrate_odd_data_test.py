@@ -312,7 +312,8 @@ class Values(CalibrateTest):
         model, data = self.folder / "anchored.pt", self.folder / "data.pt"
         torch.jit.trace(Anchored().eval(), torch.rand(1, 3, 16, 16)).save(str(model))
         torch.save([torch.rand(1, 3, 24, 24) for _ in range(8)], str(data))
-        said = self.fail_with(1, model, "--nhwc", "--calibrate", data, "-o", self.folder / "out.pt",
+        options = ["--input", "1,3,?,?", "--nhwc", "--calibrate", data]
+        said = self.fail_with(1, model, *options, "-o", self.folder / "out.pt",
                               needed=["can't run on a sample, x [1, 3, 24, 24]", "give every size with --input"]).stderr
         self.assertNotIn("ANEURALNETWORKS", said)
 

@@ -79,7 +79,7 @@ class Interfaces(CalibrateTest):
             out = self.convert(self.model, *self.spec, "--nhwc", "--calibrate", self.data, *runtime, "--verify")
             text = self.succeed("verify", self.model, out, "--inputs", self.data).stdout
             self.assertIn("calibration measured", text)
-            self.succeed("verify", self.model, out)
+            self.assertIn("unlike the data", self.succeed("verify", self.model, out).stdout)
             self.fail_with(2, "verify", self.model, out, "--per-op", needed=["quantised by data"])
 
     def test_report(self):

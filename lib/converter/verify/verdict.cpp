@@ -40,8 +40,7 @@ double needed_of_calibrated(const Verification& result, const VerifyRequest& req
   using Defaults = VerifyDefaults;
   const double measured = std::min(*result.calibrated_snr, Defaults::kMostCalibratedSnr);
   if (!request.inputs_file.empty()) return std::max(measured - Defaults::kCalibratedMargin, Defaults::kUnlikeSnr);
-  if (!result.is_within_ranges) return Defaults::kUnlikeSnr;
-  return std::max(measured - Defaults::kMadeUpMargin, Defaults::kLeastSnr);
+  return result.is_within_ranges ? Defaults::kMadeUpSnr : Defaults::kUnlikeSnr;
 }
 
 // Of a model quantised by data.
@@ -49,15 +48,16 @@ void judge_calibrated(Verification& result, const VerifyRequest& request) {
   const double needed = needed_of_calibrated(result, request);
   const bool is_like_data = !request.inputs_file.empty();
   result.criterion = nearness(result, fmt::format("{:.1f}", needed));
-  if (is_like_data || result.is_within_ranges) {
+  if (is_like_data) {
     result.criterion += fmt::format(", calibration measured {:.1f} dB{}", *result.calibrated_snr,
                                     request.hold_back ? " on the same samples, which it held back" : "");
   }
   if (!is_like_data) {
-    result.criterion += fmt::format("; the inputs were random{}: give such with {} to judge by more",
-                                    result.is_within_ranges ? " within the ranges of the calibration's data"
-                                                            : ", unlike the data of the calibration",
-                                    request.is_of_conversion ? "--verify-inputs" : "--inputs");
+    result.criterion += fmt::format(
+        "; the inputs were random{}, unlike the data of the calibration, which measured {:.1f} dB: give such with {} "
+        "to judge by that",
+        result.is_within_ranges ? " within the data's ranges" : "", *result.calibrated_snr,
+        request.is_of_conversion ? "--verify-inputs" : "--inputs");
   }
   result.passed = are_near(result, needed);
 }
