@@ -12,8 +12,10 @@ namespace nnapi_convert {
 namespace {
 
 // Sizes, signatures and fields of APPNOTE.TXT, 4.3.7 to 4.3.16.
-constexpr uint32_t kLocal = 0x04034b50, kDescriptor = 0x08074b50, kCentral = 0x02014b50, kEnd = 0x06054b50;
-constexpr uint64_t kLocalBytes = 30, kDescriptorBytes = 16, kWideDescriptorBytes = 24, kEndBytes = 22;
+constexpr uint32_t kLocal = 0x04034b50, kDescriptor = 0x08074b50, kCentral = 0x02014b50, kEnd = 0x06054b50,
+                   kWideLocator = 0x07064b50;
+constexpr uint64_t kLocalBytes = 30, kDescriptorBytes = 16, kWideDescriptorBytes = 24, kEndBytes = 22,
+                   kWideEndBytes = 56, kWideLocatorBytes = 20;
 constexpr uint64_t kMostComment = 0xFFFF;
 constexpr uint16_t kSizesFollow = 8;
 
@@ -91,7 +93,9 @@ std::optional<uint64_t> stated_size(const nnapi_shim::ZipFile& file) {
   const uint64_t at = first + found, directory = numbers.at(at + 12, 4), offset = numbers.at(at + 16, 4);
   const uint64_t comment = numbers.at(at + 20, 2);
   if (offset == UINT32_MAX) return std::nullopt;
-  return offset + directory + (file.bytes - at) + (at + kEndBytes + comment > file.bytes ? comment : 0);
+  const bool is_wide = at >= kWideLocatorBytes && numbers.at(at - kWideLocatorBytes, 4) == kWideLocator;
+  const uint64_t wide = is_wide ? kWideEndBytes + kWideLocatorBytes : 0;
+  return offset + directory + wide + (file.bytes - at) + (at + kEndBytes + comment > file.bytes ? comment : 0);
 }
 
 }  // namespace
