@@ -289,7 +289,8 @@ class ShimPerChannel(CliTest):
     def test_scales_of_channels_are_kept(self):
         out = self.folder / "out.pt"
         model, twin = self.fixture("quant_per_channel.pt"), self.fixture("quant_per_channel_float.pt")
-        done = self.succeed(model, "--nhwc", "--runtime", "shim", "--input", PICTURE, "-o", out)
+        done = self.succeed(model, "--nhwc", "--runtime", "shim", "--input", PICTURE, "--min-segment-macs", "0",
+                            "-o", out)
         self.assertEqual("", done.stderr)
         self.assertIn("PER_CHANNEL", self.succeed("inspect", out, "--format", "json").stdout)
         self.succeed("verify", model, out, "--reference", twin)

@@ -89,22 +89,6 @@ class Scripts(CliTest, StockTorchTest):
         said = self.fail_with(3, self.model, "-o", self.out, needed=["a name with letters beyond ASCII", "line "]).stderr
         self.assertNotIn("damaged", said)
 
-    def test_older_quantised_call(self):
-        """PyTorch 1.3 and 1.4 gave packed weights as a tensor: the file is older, not newer."""
-        files = entries(FIXTURES / "quant.pt")
-        name, = [name for name in files if name.endswith(".py") and b"ops.quantized.conv2d_relu(" in files[name]
-                 or name.endswith(".py") and b"ops.quantized.conv2d(" in files[name]][:1]
-        code = files[name].decode()
-        begin = code.index("ops.quantized.conv2d")
-        call = code[begin:code.index(")", begin) + 1]
-        function, arguments = call[:-1].split("(", 1)
-        x, _, *rest = [each.strip() for each in arguments.split(",")]
-        old = f"{function}({x}, {x}, [1, 1], [0, 0], [1, 1], 1, {', '.join(rest)})"
-        files[name] = code.replace(call, old, 1).encode()
-        self.model.write_bytes(stored(files))
-        said = self.fail_with(3, self.model, "-o", self.out, needed=["PyTorch 1.5 or older"]).stderr
-        self.assertNotIn("newer release; write", said)
-
     def test_much_code(self):
         """A few kilobytes that unpack to hundreds of megabytes of code are refused at once."""
         files = entries(FIXTURES / "mlp.pt")

@@ -73,7 +73,7 @@ class Strip(CliTest):
                 self.assertEqual(set(), self.records_with_places(*options, "--strip"))
 
     def test_methods_and_packages(self):
-        for options in (("--method", "forward"), ("--package", "level=4; level=2")):
+        for options in (("--method", "forward"), ("--package", "level=4; level=3")):
             with self.subTest(options=options):
                 self.assertEqual(set(), self.records_with_places("--runtime", "shim", *options, "--strip"))
 
