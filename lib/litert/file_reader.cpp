@@ -162,7 +162,7 @@ ReadCode read_code(const TableView& table) {
 
 template <typename Number>
 std::string values_text(const Bytes& bytes, const ReadBuffer& buffer) {
-  if (buffer.bytes == 0 || buffer.bytes / sizeof(Number) > kMostShownNumbers) return "";
+  if (buffer.bytes < sizeof(Number) || buffer.bytes / sizeof(Number) > kMostShownNumbers) return "";
   bytes.spend(buffer.bytes);
   std::vector<Number> numbers(buffer.bytes / sizeof(Number));
   std::memcpy(numbers.data(), bytes.data(buffer.begin, buffer.bytes), numbers.size() * sizeof(Number));

@@ -20,7 +20,7 @@ inline Value floats(Context& context, std::vector<int64_t> sizes, const std::vec
   Tensor* tensor = make_tensor(context.pool, ScalarType::kFloat32, static_cast<uint32_t>(sizes.size()), sizes.data());
   REQUIRE(tensor != nullptr);
   REQUIRE(tensor->numel() == static_cast<int64_t>(elements.size()));
-  std::memcpy(tensor->storage->data, elements.data(), elements.size() * sizeof(float));
+  if (!elements.empty()) std::memcpy(tensor->storage->data, elements.data(), elements.size() * sizeof(float));
   return Value(tensor);
 }
 

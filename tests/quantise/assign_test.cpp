@@ -193,7 +193,7 @@ TEST_CASE("assign: weights on a symmetric grid keep it") {
 TEST_CASE("assign: weights that have to be symmetric are, however uneven their range") {
   Net net;
   const OperandId x = net.input({1, 4});
-  const OperandId filter = net.builder.tensor(nnapi::Constant::of_floats({-1, 0, 5, 12.7f}, {1, 4}));
+  const OperandId filter = net.builder.tensor(nnapi::Constant::of_floats({-1, 0.333f, 5.0123f, 12.7f}, {1, 4}));
   const OperandId bias = net.builder.tensor(nnapi::Constant::of_floats({0}));
   net.output(net.builder.add(OperationCode::FULLY_CONNECTED, {x, filter, bias, net.builder.int32(0)},
                              nnapi::testing::float_type({1, 1})));
