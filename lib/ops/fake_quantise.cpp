@@ -88,10 +88,10 @@ OpRules fake_quantise_rules() {
        1, note, fake_quantized_type, lower_fake_quantize<false>, kElementwise | Fact::kRoundsToLevels},
       {"aten::fake_quantize_per_tensor_affine.tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, int "
        "quant_min, int quant_max) -> Tensor",
-       1, note, fake_quantized_type, lower_fake_quantize<false>, kElementwise | Fact::kRoundsToLevels},
+       3, note, fake_quantized_type, lower_fake_quantize<false>, kElementwise | Fact::kRoundsToLevels},
       {"aten::_fake_quantize_learnable_per_tensor_affine(Tensor self, Tensor scale, Tensor zero_point, int quant_min, "
        "int quant_max, float grad_factor=1.) -> Tensor",
-       1, note, fake_quantized_type, lower_fake_quantize<true>, kElementwise | Fact::kRoundsToLevels},
+       3, note, fake_quantized_type, lower_fake_quantize<true>, kElementwise | Fact::kRoundsToLevels},
   };
 }
 

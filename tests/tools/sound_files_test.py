@@ -2,7 +2,6 @@
 """Sound files of a form that is seldom seen: they convert, or it is said what of them is not read. "Damaged" is said where
 a checksum, a length or a grammar proves it."""
 
-import enum
 import importlib
 import io
 import json
@@ -14,21 +13,12 @@ import torch
 from torch import nn
 
 from cli import FIXTURES, CliTest
+from sound_enums import Text, Way
 from exported_fixtures import EXPORTED
 from stock_torch import StockTorchTest, load
 from zip_files import entries, stored
 
 SOUND = EXPORTED / "sound"
-
-
-class Way(enum.Enum):
-    PLAIN = 1
-    TURNED = 2
-
-
-class Text(enum.Enum):
-    FIRST = "a"
-    LAST = "b"
 
 
 class ByWay(nn.Module):
