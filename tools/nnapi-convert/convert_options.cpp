@@ -245,8 +245,8 @@ void add_model_options(CLI::App& app, ConvertArguments& arguments) {
       ->group(kResult);
   add_picture_options(app, arguments.pixels_text, arguments.calibration.pictures);
   // A flag with a value accepts the value only in the form "--nhwc=...".
-  auto* nhwc = app.add_flag("--nhwc", arguments.nhwc,
-                            "NHWC for convolutions, 1-D too (--nhwc=0,2: these); callers keep NCHW");
+  auto* nhwc =
+      app.add_flag("--nhwc", arguments.nhwc, "NHWC for convolutions, 1-D too (--nhwc=0,2: these); callers keep NCHW");
   app.add_flag("--nchw", arguments.nchw, "keep NCHW, without the warning")->excludes(nhwc)->group(kResult);
   const std::map<std::string, QuantMode> modes = {{"auto", QuantMode::kAuto},
                                                   {"none", QuantMode::kNone},
