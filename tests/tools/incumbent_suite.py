@@ -58,7 +58,7 @@ def memory_format(case: Case) -> torch.memory_format:
 
 def convert(case: Case, source: pathlib.Path, out: pathlib.Path) -> cli.Result:
     specs = [word for argument in case.arguments for word in ("--input", argument.spec)]
-    return cli.run(source, *specs, layout_option(case), "-o", out)
+    return cli.run(source, *specs, layout_option(case), "--min-segment-macs", "0", "-o", out)
 
 
 def same_parameters(one: torch.Tensor, other: torch.Tensor) -> bool:
