@@ -156,13 +156,14 @@ void lower_linalg_norm(OpContext& ctx) {
 }
 
 // With the maximum taken out, so that nothing overflows; a finite number for an infinite one, which has no difference
-// from itself.
+// from itself. A sum of nothing but zeros stays minus infinity.
 void lower_logsumexp(OpContext& ctx) {
   const Expression x = argument(ctx, "self");
   const std::vector<int64_t> axes = reduced_axes(ctx, x.type());
   const Expression largest = finite(reduce(OperationCode::REDUCE_MAX, x, axes, true));
   const Expression sum = reduce(OperationCode::REDUCE_SUM, exp(x - largest), axes, keeps_axes(ctx));
-  (log(sum) + reshape(largest, sum.type().dims)).set_output();
+  const Expression rest = log(sum);
+  infinite_or(rest, rest + reshape(largest, sum.type().dims)).set_output();
 }
 
 std::vector<ValueType> cumsum_type(const OpArguments& args) {
