@@ -21,8 +21,10 @@ struct Frame {
 std::optional<Frame> parse_frame(const std::string& text) {
   const size_t open = text.find('(');
   const size_t close = text.find("):");
-  if (open == std::string::npos || close == std::string::npos || close < open) return std::nullopt;
-  return Frame{text.substr(0, open), text.substr(open + 1, close - open - 1)};
+  if (open == std::string::npos || close == std::string::npos || close <= open + 1) return std::nullopt;
+  const std::string line = text.substr(open + 1, close - open - 1);
+  if (line.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;  // code, and no frame
+  return Frame{text.substr(0, open), line};
 }
 
 // The innermost frame outside PyTorch itself; empty if there is none.
@@ -36,12 +38,30 @@ std::string user_frame(const std::string& stack) {
 }
 
 // The Python that the node came from, or its place in the archive's code where the debug information is damaged.
-torch::jit::SourceRange original_range(const TorchNode& node) {
+torch::jit::SourceRange original_range(const torch::jit::SourceRange& range) {
   try {
-    return node.sourceRange().findSourceRangeThatGenerated().value_or(node.sourceRange());
+    return range.findSourceRangeThatGenerated().value_or(range);
   } catch (const std::exception&) {
-    return node.sourceRange();
+    return range;
   }
+}
+
+bool is_of_pytorch(const std::string& place) {
+  return place.find("/torch/") != std::string::npos;
+}
+
+// "net.py:12"; empty where nothing tells. An archive's code is generated; its debug information leads back to the
+// Python that was traced, with all frames of the call, or scripted. A line of PyTorch's own where no other is known.
+std::string place_of(const torch::jit::SourceRange& generated) {
+  const torch::jit::SourceRange range = original_range(generated);
+  std::string place;
+  if (const auto location = range.file_line_col()) {
+    const auto& [file, line, column] = *location;
+    if (!file.empty()) place = fmt::format("{}:{}", file, line);
+  }
+  if (!range.source() || !(place.empty() || is_of_pytorch(place))) return place;
+  const std::string frame = user_frame(range.source()->text_str().str());
+  return frame.empty() ? place : frame;
 }
 
 }  // namespace
@@ -52,14 +72,14 @@ const TensorType* tensor_type_of(const TorchValue* value, const TypeMap& types) 
 }
 
 std::string source_of(const TorchNode& node) {
-  // An archive's code is generated; its debug information leads back to the Python that was traced or scripted.
-  const torch::jit::SourceRange range = original_range(node);
-  if (const auto location = range.file_line_col()) {
-    const auto& [file, line, column] = *location;
-    if (!file.empty()) return fmt::format("{}:{}", file, line);
+  const std::string own = place_of(node.sourceRange());
+  if (!is_of_pytorch(own) || !node.callstack()) return own.empty() ? node.scopeName() : own;
+  const auto calls = (*node.callstack())->vec();  // the innermost last
+  for (auto call = calls.rbegin(); call != calls.rend(); ++call) {
+    const std::string place = place_of(std::get<1>(*call));
+    if (!place.empty() && !is_of_pytorch(place)) return place;
   }
-  const std::string frame = range.source() ? user_frame(range.source()->text_str().str()) : "";
-  return frame.empty() ? node.scopeName() : frame;
+  return own;
 }
 
 TensorType type_of_constant(const at::Tensor& tensor) {

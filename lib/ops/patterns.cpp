@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lib/ops/patterns.h"
+#include "lib/ops/node_place.h"
 
 #include <torch/csrc/jit/ir/constants.h>
 
@@ -151,7 +152,7 @@ int64_t window_of_mean_squares(const Value* value, const Value* x, const TypeMap
 Value* insert(Node* node, const char* name, const std::vector<NamedValue>& arguments) {
   torch::jit::WithInsertPoint here(node);
   Value* result = node->owningGraph()->insert(c10::Symbol::fromQualString(name), arguments);
-  result->node()->setSourceRange(node->sourceRange());
+  take_place(*result->node(), *node);
   result->node()->setScope(node->scope());
   return result;
 }

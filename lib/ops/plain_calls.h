@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "lib/ops/node_place.h"
+
 namespace nnapi_convert {
 
 // Returns the node's argument of this name in the schema.
@@ -48,7 +50,7 @@ class PlainCalls {
     const torch::jit::Node* before = node_->prev();
     torch::jit::Value* result = graph_.insert(c10::Symbol::aten(name), arguments, named);
     for (torch::jit::Node* made = node_->prev(); made != before; made = made->prev()) {
-      made->setSourceRange(node_->sourceRange());
+      take_place(*made, *node_);
       made->setScope(node_->scope());
     }
     return result;

@@ -21,6 +21,7 @@
 #include "lib/converter/graph/torch_error.h"
 #include "lib/ops/formulas.h"
 #include "lib/ops/lineage.h"
+#include "lib/ops/node_place.h"
 #include "lib/ops/registry.h"
 
 namespace nnapi_convert {
@@ -248,7 +249,7 @@ std::vector<TorchValue*> insert(const Graph& graph, TorchNode& node, const std::
   const std::vector<TorchValue*> outputs =
       torch::jit::insertGraph(*node.owningGraph(), const_cast<Graph&>(graph), inputs);
   for (TorchNode* inserted = before->next(); inserted != &node; inserted = inserted->next()) {
-    inserted->setSourceRange(node.sourceRange());
+    take_place(*inserted, node);
     inserted->setScope(node.scope());
   }
   return outputs;

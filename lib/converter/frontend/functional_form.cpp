@@ -7,6 +7,7 @@
 #include <string>
 #include <unordered_set>
 
+#include "lib/ops/node_place.h"
 #include "lib/ops/registry.h"
 
 namespace nnapi_convert {
@@ -110,7 +111,7 @@ Value* insert_functional_form(Node* change) {
   const auto insert = [&](c10::Symbol kind, at::ArrayRef<Value*> inputs, const c10::TypePtr& type) {
     Node* made = graph.create(kind, inputs, 1);
     made->insertBefore(change);
-    made->setSourceRange(change->sourceRange());
+    take_place(*made, *change);
     made->setScope(change->scope());
     made->output()->setType(type);
     return made->output();

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "lib/converter/frontend/functional_form.h"
+#include "lib/ops/node_place.h"
 
 namespace nnapi_convert {
 namespace {
@@ -95,7 +96,7 @@ void PartWrite::remove() {
   for (Value* value : later_) (void)remade(value);
   Value* result = remade(node_->input(0));
   for (Node* inserted = before->next(); inserted != node_; inserted = inserted->next()) {
-    inserted->setSourceRange(node_->sourceRange());
+    take_place(*inserted, *node_);
     inserted->setScope(node_->scope());
   }
   for (Value* value : later_) value->replaceAllUsesAfterNodeWith(node_, changed_.at(value));

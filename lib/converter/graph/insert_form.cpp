@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/graph/insert_form.h"
 
+#include "lib/ops/node_place.h"
+
 #include <torch/csrc/jit/api/compilation_unit.h>
 #include <torch/csrc/jit/frontend/resolver.h>
 
@@ -20,7 +22,7 @@ std::shared_ptr<Graph> compiled(const char* function) {
 }
 
 void place_at(Node& inserted, Node& original) {
-  inserted.setSourceRange(original.sourceRange());
+  take_place(inserted, original);
   inserted.setScope(original.scope());
   for (torch::jit::Block* block : inserted.blocks()) {
     for (Node* inner : block->nodes()) place_at(*inner, original);

@@ -19,6 +19,7 @@
 #include "lib/converter/graph/androids_operators.h"
 #include "lib/converter/graph/changed_overload.h"
 #include "lib/converter/graph/node_reads.h"
+#include "lib/ops/node_place.h"
 
 namespace nnapi_convert {
 namespace {
@@ -141,7 +142,7 @@ void take_apart(Node* node, torch::jit::Function& function) {
   }
   for (Node* made = node->prev(); made != before; made = made->prev()) {
     for_each_node(*made, [&](Node& each) {
-      each.setSourceRange(node->sourceRange());
+      take_place(each, *node);
       each.setScope(node->scope());
     });
   }
