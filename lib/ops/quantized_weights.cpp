@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "lib/base/counted.h"
 #include "lib/nnapi/api_level.h"
 
 namespace nnapi_convert {
@@ -94,6 +95,19 @@ QuantizedWeights channel_weights(OpContext& ctx, const at::Tensor& weight, const
   return {{filter, type}, ctx.builder().tensor(to_constant(steps)), true};
 }
 
+// NNAPI's weights get a scale that lets the bias fit into int32, and PyTorch's QNNPACK overflows.
+void warn_of_overflow(OpContext& ctx, const at::Tensor& weight, const at::Tensor& bias, double input_scale) {
+  const at::Tensor scales = weight.qscheme() == at::kPerTensorAffine ? at::full({1}, weight.q_scale(), at::kDouble)
+                                                                     : weight.q_per_channel_scales().to(at::kDouble);
+  if (scales.numel() != 1 && scales.numel() != bias.numel()) return;
+  const at::Tensor steps = bias.detach().to(at::kDouble).abs() / (scales * input_scale);
+  const int64_t count = steps.gt(static_cast<double>(std::numeric_limits<int32_t>::max())).sum().item().toLong();
+  if (count == 0) return;
+  ctx.warn("a bias beyond int32 in steps of its channel, where PyTorch's QNNPACK gives wrong numbers",
+           fmt::format("{} of {}; the converted file has the right ones", count,
+                       counted(static_cast<size_t>(steps.numel()), "channel")));
+}
+
 constexpr int kChannelScalesLevel = 3;
 
 }  // namespace
@@ -105,9 +119,10 @@ bool keeps_channels(const OpContext& ctx, const at::Tensor& weight) {
 
 QuantizedWeights quantized_weights(OpContext& ctx, const at::Tensor& weight, const c10::optional<at::Tensor>& bias,
                                    int64_t output_channels, const TensorType& input) {
-  if (keeps_channels(ctx, weight)) return channel_weights(ctx, weight, bias, output_channels, input);
   const auto input_scale = static_cast<double>(static_cast<float>(input.quantization.scale));
   const bool has_bias = bias && bias->defined();
+  if (has_bias) warn_of_overflow(ctx, weight, *bias, input_scale);
+  if (keeps_channels(ctx, weight)) return channel_weights(ctx, weight, bias, output_channels, input);
   const double least_scale = has_bias ? largest_of(*bias) / input_scale / kLargestBias : 0;
   const double smallest = std::numeric_limits<float>::min() / input_scale;
   const PerTensor weights = per_tensor(ctx, weight, std::max(least_scale, smallest));

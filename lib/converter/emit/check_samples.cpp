@@ -16,9 +16,11 @@
 #include <numeric>
 #include <optional>
 
+#include "lib/base/host_library.h"
 #include "lib/converter/emit/check_tolerance.h"
 #include "lib/converter/emit/emit_cpu.h"
 #include "lib/converter/frontend/arguments.h"
+#include "lib/converter/frontend/float_products.h"
 #include "lib/converter/frontend/freeze.h"
 #include "lib/converter/frontend/index_range.h"
 #include "lib/converter/graph/quantised_engine.h"
@@ -45,6 +47,9 @@ constexpr double kNoise = 1e-6, kTimesNoise = 30;
 // Integers round by a step, a 255th, in each operation; n of them together by some root of n steps. What steps come to
 // is estimated where floats are computed of such integers: an exponential of them has no steps of its own.
 constexpr double kStep = 1.0 / 255, kTimesRootOfSteps = 2;
+// Products of quantised numbers may be rounded once or twice; a device may be that much farther off than these two are
+// from each other.
+constexpr double kTimesRounding = 2;
 
 // Where noise of this size, of float32 and of half precision, changes what is chosen, a device may choose otherwise.
 constexpr double kChoiceNoise = 1e-4, kHalfChoiceNoise = 4e-3;
@@ -185,6 +190,27 @@ class PartSamples {
     }
   }
 
+  // What rounding twice changes, beside rounding once: both are right.
+  void measure_rounding(const CheckInputs& inputs) {
+    if (quantised_operations(part_.model) == 0) return;
+    const std::vector<at::Tensor> once = on_host(inputs);
+    const HostRoundsTwice rounding;
+    const std::vector<at::Tensor> twice = on_host(inputs);
+    for (size_t i = 0; i < once.size(); ++i) {
+      if (once[i].numel() == 0 || is_chosen(part_.model, i)) continue;
+      const at::Tensor moved = (once[i].to(at::kDouble) - twice[i].to(at::kDouble)).abs();
+      const auto most = moved.max().item<double>(), square = moved.square().mean().item<double>();
+      if (!std::isfinite(most)) continue;
+      least_[i].most = std::max(least_[i].most, kTimesRounding * most);
+      least_[i].root_mean_square = std::max(least_[i].root_mean_square, kTimesRounding * std::sqrt(square));
+    }
+  }
+
+  std::vector<at::Tensor> on_host(const CheckInputs& inputs) {
+    if (!host_) host_ = run_on_host(part_);
+    return host_(inputs, {});
+  }
+
   // Finds the chosen outputs that other devices may choose otherwise: all of quantised candidates; those that noise in
   // the inputs changes; and, as equal candidates stay equal with noise, those that the host's NNAPI chooses otherwise.
   std::vector<Candidates> candidates(const CheckInputs& inputs, const std::vector<at::Tensor>& outputs,
@@ -202,8 +228,7 @@ class PartSamples {
     };
     const double size = is_rounded_by_half() ? kHalfChoiceNoise : kChoiceNoise;
     for (uint64_t seed = 1; seed <= kChoiceDraws; ++seed) compare(run(inputs, {size, 0, seed}));
-    if (!host_) host_ = run_on_host(part_);
-    compare(host_(inputs, {}));
+    compare(on_host(inputs));
     return found;
   }
 
@@ -222,7 +247,10 @@ class PartSamples {
     inputs.make(number, real, 4 * (spare / 2 / std::max<size_t>(part_.model.inputs.size(), 1)));
     BufferSample sample = inputs.sample();
     const std::vector<at::Tensor> outputs = run(inputs, {});
-    if (number == 0) measure_noise(inputs, outputs, run);
+    if (number == 0) {
+      measure_noise(inputs, outputs, run);
+      measure_rounding(inputs);
+    }
     const size_t outside = word_count(sample) + part_.model.outputs.size() * buffer_samples::kOutputWords;
     const size_t each = (budget - std::min(budget, outside)) / part_.model.outputs.size();
     const std::vector<Candidates> candidates_of = candidates(inputs, outputs, run);
@@ -267,18 +295,20 @@ class Silence {
   torch::jit::PrintHandler before_;
 };
 
-// What NNAPI computes: the model that a dynamically quantised one, or one in another dtype, stands for.
-torch::jit::Module converted_meaning(const LoadedModel& loaded, const ModuleInterface& interface) {
-  const std::optional<torch::jit::Module> meaning = float_meaning(loaded);
-  if (!meaning) return cpu_counterpart(loaded, interface, {});
+// What NNAPI computes: the model that a dynamically quantised one, or one in another dtype, stands for; a quantised
+// one's products as they are defined, whatever the kernels of this machine make of them.
+torch::jit::Module converted_meaning(const LoadedModel& loaded, const NnapiPart& part) {
+  std::optional<torch::jit::Module> meaning = float_meaning(loaded);
+  if (!meaning && quantised_operations(part.model) > 0) meaning = with_float_products(loaded);
+  if (!meaning) return cpu_counterpart(loaded, part.interface, {});
   LoadedModel meant = loaded;
   meant.module = *meaning;
-  return cpu_counterpart(meant, interface, {});
+  return cpu_counterpart(meant, part.interface, {});
 }
 
-Run run_of_whole(const LoadedModel& loaded, const ModuleInterface& interface) {
-  return [module = converted_meaning(loaded, interface),
-          arguments = interface.arguments](const std::vector<at::Tensor>& inputs) mutable {
+Run run_of_whole(const LoadedModel& loaded, const NnapiPart& part) {
+  return [module = converted_meaning(loaded, part),
+          arguments = part.interface.arguments](const std::vector<at::Tensor>& inputs) mutable {
     const c10::InferenceMode guard;
     const KernelsAsDefined kernels(saved_graphs(module));
     const Silence silence;
@@ -291,6 +321,7 @@ Run run_of_whole(const LoadedModel& loaded, const ModuleInterface& interface) {
 Run run_of_segment(const Segment& segment) {
   const std::shared_ptr<torch::jit::Graph> graph = segment.model.graph->copy();
   use_recognised_forms(*graph);
+  make_float_products(*graph);
   return [code = torch::jit::Code(graph, "segment"), graph](const std::vector<at::Tensor>& inputs) {
     const c10::InferenceMode guard;
     const KernelsAsDefined kernels({graph});
@@ -397,7 +428,7 @@ std::vector<BufferSample> samples_of(const CheckSamplesRequest& request, size_t 
     return PartSamples(part, request.options, ranges_of_segment(segment.segment)).make(run, {}, budget);
   }
   const RunPhysical run =
-      is_other ? run_on_host(part) : run_of_torch(part, run_of_whole(request.frontend.loaded(), part.interface));
+      is_other ? run_on_host(part) : run_of_torch(part, run_of_whole(request.frontend.loaded(), part));
   return PartSamples(part, request.options, ranges_of_arguments(request.frontend, part.interface))
       .make(run, fits(request.data, part.interface) ? request.data : BundledInputs(), budget);
 }

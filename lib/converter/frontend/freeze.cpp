@@ -13,6 +13,7 @@
 #include <torch/csrc/jit/passes/remove_mutation.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "lib/base/error.h"
@@ -20,6 +21,7 @@
 #include "lib/converter/frontend/changes_of_new_tensors.h"
 #include "lib/converter/frontend/compute_in_float32.h"
 #include "lib/converter/frontend/containers.h"
+#include "lib/converter/frontend/float_products.h"
 #include "lib/converter/frontend/forks.h"
 #include "lib/converter/frontend/functional_form.h"
 #include "lib/converter/frontend/hidden_changes.h"
@@ -55,17 +57,26 @@ torch::jit::GraphFunction* called_method(const Node& node) {
   return type == nullptr ? nullptr : torch::jit::tryToGraphFunction(type->getMethod(node.s(c10::attr::name)));
 }
 
+// Returns the function that a node calls; null for other nodes.
+torch::jit::GraphFunction* called_function(const Node& node) {
+  if (node.kind() != c10::prim::CallFunction) return nullptr;
+  const auto type = node.input(0)->type()->cast<c10::FunctionType>();
+  return type == nullptr ? nullptr : torch::jit::tryToGraphFunction(*type->function());
+}
+
 // Freezing inlines, too, but optimises each method by itself before, which takes most of its time. Calls are inlined
-// from the innermost on, as there: values keep their names.
-void inline_methods(Block& block) {
+// from the innermost on, as there: values keep their names, and nodes all lines of the calls that lead to them.
+void inline_calls(Block& block) {
   for (auto it = block.nodes().begin(); it != block.nodes().end();) {
     Node* node = *it++;
-    if (torch::jit::GraphFunction* callee = called_method(*node)) {
+    torch::jit::GraphFunction* const function = called_function(*node);
+    if (function != nullptr) node->removeInput(0);
+    if (torch::jit::GraphFunction* callee = function != nullptr ? function : called_method(*node)) {
       const std::shared_ptr<torch::jit::Graph> graph = callee->graph()->copy();
-      inline_methods(*graph->block());
+      inline_calls(*graph->block());
       torch::jit::inlineCallTo(node, callee, graph.get());
     } else {
-      for (Block* inner : node->blocks()) inline_methods(*inner);
+      for (Block* inner : node->blocks()) inline_calls(*inner);
     }
   }
 }
@@ -212,14 +223,23 @@ std::vector<std::string> names_for_freezing(const std::vector<AttributePath>& pa
 }
 
 // Freezing destroys the methods that were inlined, and where an operator raises an error, LibTorch's interpreter reads
-// their names for its message. A node can't lose its call stack: it gets one of a function that lives for ever.
-void forget_call_stacks(Graph& graph) {
-  static const auto* const forward =
+// their names for its message. A node's call stack keeps its lines, and calls a function that lives for ever.
+void forget_methods(Graph& graph) {
+  static auto* const forward =
       new torch::jit::GraphFunction(c10::QualifiedName("forward"), std::make_shared<Graph>(), nullptr);
-  for_each_node(graph, [](Node& node) {
+  std::map<const torch::jit::InlinedCallStack*, torch::jit::InlinedCallStackPtr> made;  // nodes share them
+  for_each_node(graph, [&](Node& node) {
     if (!node.callstack()) return;
-    node.setCallStack(c10::make_intrusive<torch::jit::InlinedCallStack>(const_cast<torch::jit::GraphFunction*>(forward),
-                                                                        node.sourceRange()));
+    torch::jit::InlinedCallStackPtr& stack = made[node.callstack()->get()];
+    if (!stack) {
+      const auto calls = (*node.callstack())->vec();  // the innermost last
+      for (auto call = calls.rbegin(); call != calls.rend(); ++call) {
+        using torch::jit::InlinedCallStack;
+        stack = stack ? c10::make_intrusive<InlinedCallStack>(stack, forward, std::get<1>(*call))
+                      : c10::make_intrusive<InlinedCallStack>(forward, std::get<1>(*call));
+      }
+    }
+    node.setCallStack(stack);
   });
 }
 
@@ -270,7 +290,7 @@ FrozenModule frozen_module(const LoadedModel& loaded) {
     torch::jit::Module& module = frozen.module;
     const std::shared_ptr<Graph> graph = module.get_method("forward").graph();
     do {
-      inline_methods(*graph->block());
+      inline_calls(*graph->block());
       torch::jit::Inline(*graph);
     } while (run_forks_in_place(*graph));
     check_bound_unchanged(graph, loaded);
@@ -283,10 +303,10 @@ FrozenModule frozen_module(const LoadedModel& loaded) {
     separate_glue(*graph);
     mark_numbers(*graph);
     make_changes_functional(*graph);
-    forget_call_stacks(*graph);
+    forget_methods(*graph);
     freeze(module, kept_attributes(loaded));
     simplify(loaded, frozen);
-    forget_call_stacks(*module.get_method("forward").graph());
+    forget_methods(*module.get_method("forward").graph());
     check_bound_values(*module.get_method("forward").graph(), loaded.bound);
     forget_values(module, loaded.unsettled);
     return frozen;
@@ -304,6 +324,12 @@ std::optional<torch::jit::Module> float_meaning(const LoadedModel& original) {
   const FrozenModule frozen = frozen_module(original);
   if (!is_other && frozen.reduced_steps.empty()) return std::nullopt;
   return deep_copy(frozen.module);  // a run may change buffers, which the original has, too
+}
+
+std::optional<torch::jit::Module> with_float_products(const LoadedModel& original) {
+  const torch::jit::Module module = frozen_module(original).module;
+  if (make_float_products(*module.get_method("forward").graph()) == 0) return std::nullopt;
+  return deep_copy(module);  // a run may change buffers, which the original has, too
 }
 
 }  // namespace nnapi_convert

@@ -28,4 +28,8 @@ FrozenModule frozen_module(const LoadedModel& loaded);
 // activations; inputs and results keep their dtypes. Returns nothing for other models. Throws as frozen_module() does.
 std::optional<torch::jit::Module> float_meaning(const LoadedModel& original);
 
+// Returns the module of a quantised model with its products as they are defined (float_products.h); nothing if it has
+// none. Throws as frozen_module() does.
+std::optional<torch::jit::Module> with_float_products(const LoadedModel& original);
+
 }  // namespace nnapi_convert

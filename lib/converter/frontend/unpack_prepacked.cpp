@@ -2,7 +2,6 @@
 #include "lib/converter/frontend/unpack_prepacked.h"
 
 #include <ATen/ATen.h>
-#include <ATen/native/quantized/PackedParams.h>
 #include <torch/custom_class.h>
 
 #include <cmath>
@@ -10,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/converter/frontend/float_products.h"
 #include "lib/converter/graph/node_reads.h"
 #include "lib/converter/graph/object_state.h"
 #include "lib/ops/plain_calls.h"
@@ -98,38 +98,6 @@ bool unpack_transposed_convolution(Node* node) {
   return true;
 }
 
-c10::IValue bias_of(const c10::optional<at::Tensor>& bias) {
-  return bias && bias->defined() ? c10::IValue(bias->detach()) : c10::IValue();
-}
-
-// NNAPI has no integers in three dimensions: the float convolution of the rounded weights, rounded as the quantised
-// one.
-bool make_float_convolution(Node* node) {
-  const auto packed = torch::jit::toIValue(node->input(1));
-  using Packed = ConvPackedParamsBase<3>;
-  if (!packed || !packed->isCustomClass() ||
-      packed->toObject()->type() != c10::getCustomClassType<c10::intrusive_ptr<Packed>>()) {
-    return false;
-  }
-  const auto layer = packed->toCustomClass<Packed>();
-  const auto [weight, bias] = layer->unpack();
-  PlainCalls plain(node);
-  std::vector<NamedValue> arguments = {plain.insert("dequantize", {node->input(0)}),
-                                       plain.constant(weight.dequantize().contiguous()), plain.constant(bias_of(bias)),
-                                       layer->stride().vec(), layer->padding().vec()};
-  if (layer->transpose()) {
-    arguments.insert(arguments.end(), {layer->output_padding().vec(), layer->groups(), layer->dilation().vec()});
-  } else {
-    arguments.insert(arguments.end(), {layer->dilation().vec(), layer->groups()});
-  }
-  Value* result = plain.insert(layer->transpose() ? "conv_transpose3d" : "conv3d", arguments);
-  const bool has_relu = node->kind() == c10::Symbol::fromQualString("quantized::conv3d_relu");
-  if (has_relu) result = plain.insert("relu", {result});
-  replace(node, plain.insert("quantize_per_tensor", {result, argument(node, "output_scale"),
-                                                     argument(node, "output_zero_point"), at::kQUInt8}));
-  return true;
-}
-
 bool split_add_relu(Node* node) {
   if (node->schema().overload_name() == "out") return false;
   const bool is_in_place = node->schema().is_mutable();
@@ -149,9 +117,10 @@ constexpr Unpacking kUnpackings[] = {
     {"prepacked::linear_clamp_run", unpack_linear},
     {"prepacked::conv2d_clamp_run", unpack_convolution},
     {"prepacked::conv2d_transpose_clamp_run", unpack_transposed_convolution},
-    {"quantized::conv3d", make_float_convolution},
-    {"quantized::conv3d_relu", make_float_convolution},
-    {"quantized::conv_transpose3d", make_float_convolution},
+    // NNAPI has no integers in three dimensions.
+    {"quantized::conv3d", make_float_product},
+    {"quantized::conv3d_relu", make_float_product},
+    {"quantized::conv_transpose3d", make_float_product},
     {"aten::_add_relu", split_add_relu},
     {"aten::_add_relu_", split_add_relu},
 };

@@ -86,6 +86,21 @@ std::string notes_text(const Verification& verification) {
   return text;
 }
 
+// Lines on what a quantised model had to be compared with; often empty.
+std::string quantised_notes(const Verification& verification) {
+  std::string text;
+  if (verification.rounds_twice) {
+    text += "NNAPI rounded products twice, as Android's own CPU does; rounded once they are farther off\n";
+  }
+  if (verification.is_as_defined && verification.original) {
+    text += fmt::format(
+        "PyTorch's own kernels are wrong here: its results are {:.3g} of the range (SNR {:.1f} dB) from those of the "
+        "quantised layers as they are defined, which the converted model was compared with\n",
+        verification.original->relative_error, verification.original->snr_db);
+  }
+  return text;
+}
+
 std::string verdict(const Verification& verification) {
   if (!verification.passed) return "FAILED";
   return verification.borders.empty() ? "passed" : "passed but for the border values above";
@@ -178,7 +193,7 @@ std::string to_text(const Verification& verification) {
                                           verification.original->relative_error, verification.original->snr_db)
                             : "can't run here");
   }
-  text += notes_text(verification);
+  text += notes_text(verification) + quantised_notes(verification);
   for (const FedRange& input : verification.fed) text += to_text(input);
   for (const BorderFinding& finding : verification.borders) {
     text += fmt::format("{}{}: {}\n", finding.is_fault ? "" : "warning: ", finding.sample, finding.problem);

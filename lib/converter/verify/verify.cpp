@@ -164,6 +164,49 @@ void ask_in_double(Verification& result, const VerifyRequest& request, const Loa
                                   VerifyDefaults::kMostRoundings);
 }
 
+void take(Verification& result, const Comparison& compared, const Metadata& metadata) {
+  result.outputs.clear();
+  for (size_t i = 0; i < compared.outputs.size(); ++i) {
+    const auto& outputs = metadata.outputs;
+    result.outputs.push_back(compared.outputs[i].result(i < outputs.size() ? outputs[i] : Quantization()));
+  }
+  result.reference = compared.reference;
+  result.original = compared.original;
+  result.ties = compared.ties;
+}
+
+// A quantised model that fails is compared with what is right as well: with PyTorch's results where NNAPI rounds
+// products twice; and with the products as they are defined, as PyTorch's kernels may be those that are wrong.
+void try_what_is_right_too(Verification& result, const LoadedModel& original, const ComparedModels& models,
+                           const std::vector<Values>& samples) {
+  VerifyRequest silent = models.request;
+  silent.on_progress = nullptr;
+  std::optional<torch::jit::Module> defined = with_float_products(original);
+  for (const bool is_as_defined : {false, true}) {
+    if (is_as_defined && !defined) break;
+    for (const bool twice : {false, true}) {
+      if (!is_as_defined && !twice) continue;  // which failed
+      const std::optional<HostRoundsTwice> rounding = twice ? std::make_optional<HostRoundsTwice>() : std::nullopt;
+      const ComparedModels others{silent,
+                                  models.converted,
+                                  models.arguments,
+                                  models.original,
+                                  is_as_defined ? &*defined : models.meaning,
+                                  models.reference,
+                                  models.run_converted,
+                                  models.ties};
+      Verification other = result;
+      take(other, compare_models(others, samples), models.converted.metadata);
+      judge(other, models.request);
+      if (!other.passed) continue;
+      other.rounds_twice = twice;
+      other.is_as_defined = is_as_defined;
+      result = std::move(other);
+      return;
+    }
+  }
+}
+
 Verification verify_file(const VerifyRequest& request, LoadedModel& original, std::optional<LoadedModel>& reference,
                          ConvertedFile& converted, const RunConverted& run_converted) {
   if (request.fp16 && !is_relaxed(converted)) refuse_half_precision(request);
@@ -211,15 +254,12 @@ Verification verify_file(const VerifyRequest& request, LoadedModel& original, st
   if (!maker.is_made_up()) result.fed = fed_ranges_of(samples, metadata);
   const bool loses_channels = result.is_quantized && converted.runtime == Runtime::kPytorch;
   result.is_per_channel = loses_channels && has_per_channel_weights(original.module);
-  for (size_t i = 0; i < compared.outputs.size(); ++i) {
-    const auto& outputs = metadata.outputs;
-    result.outputs.push_back(compared.outputs[i].result(i < outputs.size() ? outputs[i] : Quantization()));
-  }
-  result.reference = compared.reference;
+  take(result, compared, metadata);
   result.is_of_meaning = meaning.has_value();
-  result.original = compared.original;
-  result.ties = compared.ties;
   judge(result, request);
+  if (!result.passed && result.is_quantized && !meaning && !samples.empty() && !own.keeps_state()) {
+    try_what_is_right_too(result, original, models, samples);
+  }
   ask_in_double(result, request, original, compared.kept);
   if (samples.empty() || own.keeps_state()) return result;
   const auto run_original = [&](const Values& sample) {

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lib/converter/frontend/float_products.h"
+
+#include <ATen/ATen.h>
+#include <ATen/native/quantized/PackedParams.h>
+#include <torch/custom_class.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "lib/base/begins_with.h"
+#include "lib/converter/graph/node_reads.h"
+#include "lib/ops/plain_calls.h"
+
+namespace nnapi_convert {
+namespace {
+
+using torch::jit::NamedValue;
+using torch::jit::Node;
+using torch::jit::Value;
+
+// 1-D convolutions are packed as 2-D ones of height 1.
+constexpr int64_t kHeightAxis = 2;
+
+template <typename Packed>
+c10::intrusive_ptr<Packed> packed_as(const c10::IValue& value) {
+  const bool is_such =
+      value.isCustomClass() && value.toObject()->type() == c10::getCustomClassType<c10::intrusive_ptr<Packed>>();
+  return is_such ? value.toCustomClass<Packed>() : c10::intrusive_ptr<Packed>();
+}
+
+// Weight and bias of a layer, as floats.
+std::vector<NamedValue> float_weights(PlainCalls& plain,
+                                      const std::tuple<at::Tensor, c10::optional<at::Tensor>>& unpacked) {
+  const auto& [weight, bias] = unpacked;
+  const bool has_bias = bias && bias->defined();
+  return {plain.constant(weight.dequantize().contiguous()),
+          plain.constant(has_bias ? c10::IValue(bias->detach()) : c10::IValue())};
+}
+
+template <int kAxes>
+Value* float_convolution(PlainCalls& plain, Value* input,
+                         const c10::intrusive_ptr<ConvPackedParamsBase<kAxes>>& layer) {
+  std::vector<NamedValue> arguments = float_weights(plain, layer->unpack());
+  arguments.insert(arguments.begin(), input);
+  arguments.insert(arguments.end(), {layer->stride().vec(), layer->padding().vec()});
+  if (layer->transpose()) {
+    arguments.insert(arguments.end(), {layer->output_padding().vec(), layer->groups(), layer->dilation().vec()});
+  } else {
+    arguments.insert(arguments.end(), {layer->dilation().vec(), layer->groups()});
+  }
+  const std::string name = (layer->transpose() ? "conv_transpose" : "conv") + std::to_string(kAxes) + "d";
+  return plain.insert(name.c_str(), arguments);
+}
+
+// The product of floats; null for packed weights of another kind.
+Value* float_product(PlainCalls& plain, const std::string& name, Value* input, const c10::IValue& packed) {
+  if (const auto layer = packed_as<LinearPackedParamsBase>(packed)) {
+    std::vector<NamedValue> arguments = float_weights(plain, layer->unpack());
+    arguments.insert(arguments.begin(), input);
+    return plain.insert("linear", arguments);
+  }
+  if (const auto layer = packed_as<ConvPackedParamsBase<3>>(packed)) return float_convolution<3>(plain, input, layer);
+  const auto layer = packed_as<ConvPackedParamsBase<2>>(packed);
+  if (layer == nullptr) return nullptr;
+  if (name.find("1d") == std::string::npos) return float_convolution<2>(plain, input, layer);
+  Value* result = float_convolution<2>(plain, plain.insert("unsqueeze", {input, kHeightAxis}), layer);
+  return plain.insert("squeeze", {result, kHeightAxis});
+}
+
+bool is_product(const std::string& name) {
+  static const std::vector<std::string> names = {"conv1d",           "conv2d",           "conv3d", "conv_transpose1d",
+                                                 "conv_transpose2d", "conv_transpose3d", "linear"};
+  const std::string relu = "_relu";
+  const bool has_relu = name.size() > relu.size() && name.compare(name.size() - relu.size(), relu.size(), relu) == 0;
+  const std::string plain = has_relu ? name.substr(0, name.size() - relu.size()) : name;
+  return std::find(names.begin(), names.end(), plain) != names.end();
+}
+
+bool has_relu(const std::string& name) {
+  return name.find("_relu") != std::string::npos;
+}
+
+}  // namespace
+
+bool make_float_product(Node* node) {
+  const std::string name = node->kind().toUnqualString();
+  if (!begins_with(node->kind().toQualString(), "quantized::") || !is_product(name)) return false;
+  const auto packed = torch::jit::toIValue(node->input(1));
+  if (!packed) return false;
+  PlainCalls plain(node);
+  Value* input = plain.insert("dequantize", {node->input(0)});
+  Value* result = float_product(plain, name, input, *packed);
+  if (result == nullptr) {
+    input->node()->destroy();
+    return false;
+  }
+  if (has_relu(name)) result = plain.insert("relu", {result});
+  result = plain.insert("quantize_per_tensor",
+                        {result, argument(node, "output_scale"), argument(node, "output_zero_point"), at::kQUInt8});
+  result->setType(node->output()->type());
+  replace_by(node, {result});
+  return true;
+}
+
+size_t make_float_products(torch::jit::Graph& graph) {
+  std::vector<Node*> nodes;
+  for_each_node(graph, [&](Node& node) { nodes.push_back(&node); });
+  size_t count = 0;
+  for (Node* node : nodes) count += make_float_product(node) ? 1 : 0;
+  return count;
+}
+
+}  // namespace nnapi_convert
