@@ -148,6 +148,7 @@ struct ConvertOptions : PlanOptions {
   bool strip_names = false;        // leave out names that only the shim's messages show
   bool embed_shim_source = false;  // store the shim's sources in the output
   bool no_torchscript = false;     // store what the shim reads, and no module for PyTorch
+  bool may_need_pytorch = false;   // of files for the shim: a step that its programs lack is no refusal
 };
 
 }  // namespace nnapi_convert

@@ -148,8 +148,9 @@ class MethodPrograms(ShimProcessTest):
 
     def test_quantised_tensors_need_pytorch(self):
         self.convert_methods(Scores, "--method", "codes", "--method", "encode", "--input", "encode.x=9,16", "--input",
-                             "codes.x=9,16:quint8:0.1:3", "--min-segment-macs", "0")
-        self.assertIn("needs PyTorch on the phone: method codes takes quantised tensors", self.said.stderr)
+                             "codes.x=9,16:quint8:0.1:3", "--min-segment-macs", "0", "--needs-pytorch")
+        self.assertIn("needs PyTorch on the phone: programs of the shim can't say", self.said.stderr)
+        self.assertIn("method codes takes quantised tensors", self.said.stderr)
 
     def test_verified_with_sizes_as_results(self):
         self.convert_methods(Sizes, "--method", "rows", "--input", "x=3,16")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What programs of the shim can't say: the conversion tells of it, and such a file keeps its TorchScript."""
+"""What programs of the shim can't say is refused; with --needs-pytorch the file keeps such steps as TorchScript."""
 
 import unittest
 
@@ -63,20 +63,25 @@ class ProgramLimits(ShimProcessTest):
     def test_without_torchscript_all_steps_have_to_be_a_program(self):
         out = self.folder / "small.pt"
         self.fail_with(1, self.script(Distances), "--nhwc", "--input", "1,3,32,32", "--runtime", "shim",
-                       "--min-segment-macs", "0", "--no-torchscript", "-o", out, needed=["aten::cdist", "--no-torchscript"])
+                       "--min-segment-macs", "0", "--no-torchscript", "-o", out, needed=["aten::cdist", "--needs-pytorch"])
         self.assertFalse(out.exists())
 
     def test_dtypes_that_programs_lack(self):
         model, out = self.folder / "bfloat16.pt", self.folder / "out.pt"
         torch.jit.trace(nn.Conv2d(3, 4, 3).bfloat16().eval(), torch.rand(1, 3, 8, 8).bfloat16()).save(str(model))
         command = (model, "--nhwc", "--input", "1,3,8,8", "--runtime", "shim")
-        self.fail_with(1, *command, "--no-torchscript", "-o", out, needed=["a tensor of bfloat16", "--no-torchscript"])
-        self.assertIn("needs PyTorch on the phone", self.succeed(*command, "-o", out).stderr)
+        for options in ((), ("--no-torchscript",)):
+            self.fail_with(1, *command, *options, "-o", out, needed=["a tensor of bfloat16", "--needs-pytorch"])
+        self.assertIn("needs PyTorch on the phone", self.succeed(*command, "--needs-pytorch", "-o", out).stderr)
         self.succeed("verify", model, out)
 
     def test_an_operator_that_programs_lack(self):
-        done = self.succeed(self.script(Distances), "--nhwc", "--input", "1,3,32,32", "--runtime", "shim",
-                            "--min-segment-macs", "0", "-o", self.folder / "out.pt")
+        command = (self.script(Distances), "--nhwc", "--input", "1,3,32,32", "--runtime", "shim", "--min-segment-macs", "0",
+                   "-o", self.folder / "out.pt")
+        self.fail_with(1, *command, needed=["would need PyTorch on the phone", "programs_test.py", "aten::cdist",
+                                            "--needs-pytorch"])
+        self.assertFalse((self.folder / "out.pt").exists())
+        done = self.succeed(*command, "--needs-pytorch")
         self.assertIn("needs PyTorch on the phone", done.stderr)
         self.assertIn("aten::cdist", done.stderr)
         self.assertIn("programs_test.py", done.stderr)
@@ -89,9 +94,15 @@ class ProgramLimits(ShimProcessTest):
                    "scatter_reduce with reduce", "scatter_reduce with include_self")
         for number, step in enumerate(lacking):
             model, out = self.script(lambda number=number: Limited(number)), self.folder / "out.pt"
-            done = self.succeed(model, "--nhwc", "--input", "1,3,16,16", "--runtime", "shim", "--min-segment-macs", "0",
-                                "-o", out)
-            self.assertRegex(done.stderr, f"needs PyTorch on the phone.*aten::{step}, which the shim's programs lack")
+            self.fail_with(1, model, "--nhwc", "--input", "1,3,16,16", "--runtime", "shim", "--min-segment-macs", "0",
+                           "-o", out, needed=["would need PyTorch", f"aten::{step}, which the shim's programs lack"])
+
+    def test_the_option_is_for_the_shim(self):
+        model = self.script(Distances)
+        for options, needed in ((("--needs-pytorch",), "--runtime shim"),
+                                (("--runtime", "shim", "--no-torchscript", "--needs-pytorch"), "leave one out")):
+            self.fail_with(2, model, "--input", "1,3,16,16", *options, "-o", self.folder / "out.pt",
+                           needed=["--needs-pytorch", needed])
 
     def test_an_operator_that_programs_lack_in_a_branch(self):
         model = self.script(DistancesInBranch)

@@ -316,6 +316,9 @@ void add_model_options(CLI::App& app, ConvertArguments& arguments) {
   app.add_flag("--no-torchscript", arguments.options.no_torchscript,
                "with the shim, store what an app without PyTorch needs, and no TorchScript module")
       ->group(kResult);
+  app.add_flag("--needs-pytorch", arguments.options.may_need_pytorch,
+               "with the shim, write a file with steps that its programs lack, too: for apps that have PyTorch")
+      ->group(kResult);
   app.add_flag("--embed-shim-source", arguments.options.embed_shim_source,
                "with the shim, store its sources in the output; nnapi-convert shim --from gets them out")
       ->group(kResult);

@@ -251,6 +251,7 @@ void check_no_torchscript(const ConvertArguments& arguments) {
                       : options.bundle_inputs     ? "--bundle-inputs"
                       : !options.emit_cpu.empty() ? "--emit-cpu"
                       : options.embed_shim_source ? "--embed-shim-source"
+                      : options.may_need_pytorch  ? "--needs-pytorch"
                                                   : nullptr;
   if (options.runtime != Runtime::kShim) {
     throw ConvertError(ExitCode::kUsage, "--no-torchscript: PyTorch's loader runs nothing else; use --runtime shim");
@@ -259,6 +260,12 @@ void check_no_torchscript(const ConvertArguments& arguments) {
     throw ConvertError(ExitCode::kUsage,
                        fmt::format("--no-torchscript: {} is for files with TorchScript; leave one out", other));
   }
+}
+
+void check_needs_pytorch(const ConvertOptions& options) {
+  if (!options.may_need_pytorch || options.runtime == Runtime::kShim) return;
+  throw ConvertError(ExitCode::kUsage,
+                     "--needs-pytorch: it is for --runtime shim; PyTorch's loader needs PyTorch anyway");
 }
 
 // The options that decide the result, for the record of what made the file. Of paths only the files' names: two
@@ -353,6 +360,7 @@ void read_parsed(const CLI::App& app, ConvertArguments& arguments) {
   arguments.verify = arguments.verify || !arguments.verify_inputs.empty();
   check_split_output(arguments);
   check_no_torchscript(arguments);
+  check_needs_pytorch(arguments.options);
   read_self_check(arguments);
   read_package(app, arguments);
   read_only_layout(arguments);

@@ -74,8 +74,9 @@ void emit_whole(Emitted& emitted, PlannedModel& planned, Frontend& frontend, con
   emitted.module = emitted.add(emit_part(part, options, request, *emitted.late, stages));
   if (!is_for_shim) return;
   Diagnostics of_program;  // a CPU model in the file stands in for what the program lacks
-  emitted.program = program_of_whole(emitted.module, part.model, part.interface, on_cpu, !options.strip_names,
-                                     request.cpu ? of_program : diagnostics);
+  emitted.program =
+      program_of_whole(emitted.module, part.model, part.interface, on_cpu, !options.strip_names,
+                       {request.cpu.has_value(), options.may_need_pytorch}, request.cpu ? of_program : diagnostics);
 }
 
 // The modules of the segments, in the host's unit.
@@ -117,7 +118,7 @@ void emit_split(Emitted& emitted, PlannedModel& planned, Frontend& frontend, con
   for (const KeptMethod& method : methods) request.kept.push_back(method.schema.name());
   request.on_cpu = std::move(on_cpu);
   request.keeps_places = !options.strip_names;
-  emitted.program = program_of(request, emitted.wiring.has_value(), diagnostics);
+  emitted.program = program_of(request, {emitted.wiring.has_value(), options.may_need_pytorch}, diagnostics);
 }
 
 std::vector<std::string> names_of_values(const std::vector<torch::jit::Node*>& nodes) {
@@ -195,11 +196,6 @@ Conversion emit_plan(Emitted& emitted, PlannedModel& planned, Frontend& frontend
   result.wiring = std::move(emitted.wiring);
   result.program = std::move(emitted.program);
   result.has_module = !options.no_torchscript;
-  if (!result.has_module && !result.is_whole && !result.wiring && !result.program) {
-    throw ConvertError(ExitCode::kNotConvertible,
-                       "--no-torchscript: the file would need PyTorch: a step of the CPU can't be said by a program of "
-                       "the shim, see the warnings; without --no-torchscript the file keeps it as TorchScript");
-  }
   result.bundled_inputs = samples;
   for (size_t i = 0; i < result.segments.size(); ++i) {
     result.segments[i].serialized = std::move(emitted.serialized[i]);

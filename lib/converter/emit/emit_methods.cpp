@@ -87,7 +87,7 @@ MethodChoice others_of(const std::vector<PlannedMethod>& methods) {
   return choice;
 }
 
-// Of the named methods. Nothing, with a warning, where one of them takes what programs lack.
+// Of the named methods. Nothing where one of them takes what programs lack. Throws as refuse_or_warn() does.
 std::optional<ProgramRequest> program_request(const std::vector<PlannedMethod>& methods, Diagnostics& diagnostics) {
   ProgramRequest request;
   request.methods.clear();
@@ -99,10 +99,8 @@ std::optional<ProgramRequest> program_request(const std::vector<PlannedMethod>& 
       outputs = outputs_of_whole(part.model, part.interface);
     }
     if (!outputs) {
-      diagnostics.warn(
-          fmt::format("the file needs PyTorch on the phone: method {} takes quantised tensors, which programs of "
-                      "the shim lack",
-                      method.name));
+      refuse_or_warn({{"", "", "method " + method.name + " takes quantised tensors", "", ""}},
+                     {false, method.options.may_need_pytorch}, diagnostics);
       return std::nullopt;
     }
     request.methods.push_back({method.name, std::move(*outputs)});
@@ -194,7 +192,7 @@ MethodsConversion emit_methods(std::vector<PlannedMethod> methods, const torch::
     program->module = result.module;
     program->keeps_places = !methods[0].options.strip_names;
     program->kept = without_weights(kept, diagnostics);
-    result.program = program_of(*program, false, diagnostics);
+    result.program = program_of(*program, {false, methods[0].options.may_need_pytorch}, diagnostics);
   }
   result.late->forget_shared();
   return result;

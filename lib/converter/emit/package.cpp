@@ -71,7 +71,7 @@ Conversion make_package(std::vector<PackageMember> members, Fallback fallback) {
   result.module = build_package_module(request, std::move(package), *result.late);
   Diagnostics none;  // a package's models have no form for the CPU
   result.program =
-      program_of_whole(result.module, request.model, result.interface, {}, result.keeps_source_lines, none);
+      program_of_whole(result.module, request.model, result.interface, {}, result.keeps_source_lines, {true}, none);
   return result;
 }
 

@@ -11,6 +11,7 @@
 #include "lib/converter/graph/node_reads.h"
 #include "lib/converter/graph/traced_numbers.h"
 #include "lib/converter/plan/segment.h"
+#include "lib/ops/node_place.h"
 #include "lib/serialize/argument_source.h"
 #include "lib/serialize/class_copies.h"
 #include "lib/serialize/partitioned_source.h"
@@ -135,7 +136,7 @@ class PartitionedGraph {
 
   void copy_control_flow(Node& node) {
     Node* clone = graph_->insertNode(graph_->create(node.kind(), node.outputs().size()));
-    clone->setSourceRange(node.sourceRange());
+    take_place(*clone, node);
     for (Value* input : node.inputs()) clone->addInput(values_.at(input));
     for (torch::jit::Block* block : node.blocks()) copy_block(*block, *clone->addBlock());
     for (size_t i = 0; i < node.outputs().size(); ++i) {

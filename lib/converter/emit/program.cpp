@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+#include "lib/base/error.h"
+#include "lib/base/refusal_groups.h"
 #include "lib/converter/emit/method_writer.h"
 #include "lib/converter/emit/program_forms.h"
 #include "lib/converter/emit/program_module.h"
@@ -96,21 +98,28 @@ void warn_of_only_nnapi(const ProgramResult& result, Diagnostics& diagnostics) {
   }
 }
 
-namespace {
-
-void warn_of_refusals(const ProgramResult& result, Diagnostics& diagnostics) {
-  for (const Refusal& refusal : result.refusals) {
+void refuse_or_warn(const std::vector<Refusal>& refusals, const ProgramNeed& need, Diagnostics& diagnostics) {
+  if (need.is_wired || refusals.empty()) return;
+  if (!need.may_need_pytorch) {
+    std::string steps;
+    for (const RefusalGroup& group : groups_of(refusals)) steps += "\n  " + group.message();
+    throw ConvertError(
+        ExitCode::kNotConvertible,
+        "--runtime shim: the file would need PyTorch on the phone, as programs of the shim can't say:" + steps +
+            "\nwith --needs-pytorch these steps stay TorchScript, for apps that have PyTorch; without "
+            "--runtime shim PyTorch's own loader runs the file");
+  }
+  for (const Refusal& refusal : refusals) {
     diagnostics.warn({"the file needs PyTorch on the phone: programs of the shim can't say a step of the CPU",
                       refusal.where, refusal.op, refusal.found, 0});
   }
 }
 
-}  // namespace
-
-std::shared_ptr<const Program> program_of(const ProgramRequest& request, bool are_wired, Diagnostics& diagnostics) {
+std::shared_ptr<const Program> program_of(const ProgramRequest& request, const ProgramNeed& need,
+                                          Diagnostics& diagnostics) {
   ProgramResult result = make_program(request);
   warn_of_only_nnapi(result, diagnostics);
-  if (!are_wired) warn_of_refusals(result, diagnostics);
+  refuse_or_warn(result.refusals, need, diagnostics);
   for (const LeftOutMethod& method : result.left_out) {
     diagnostics.warn({"without PyTorch, the file lacks a method: programs of the shim can't say it",
                       method.reason.where, method.reason.op, method.name + "(): " + method.reason.found, 0});
@@ -136,7 +145,7 @@ std::optional<std::vector<Quantization>> outputs_of_whole(const nnapi::Model& mo
 std::shared_ptr<const Program> program_of_whole(const torch::jit::Module& module, const nnapi::Model& model,
                                                 const ModuleInterface& interface,
                                                 const std::vector<SegmentOnCpu>& on_cpu, bool keeps_places,
-                                                Diagnostics& diagnostics) {
+                                                const ProgramNeed& need, Diagnostics& diagnostics) {
   auto outputs = outputs_of_whole(model, interface);
   if (!outputs) return nullptr;
   const bool has_cpu = module.hasattr("cpu");
@@ -149,7 +158,7 @@ std::shared_ptr<const Program> program_of_whole(const torch::jit::Module& module
   const bool gives_all =
       std::all_of(interface.outputs.begin(), interface.outputs.end(),
                   [](const InterfaceOutput& output) { return output.source == InterfaceOutput::Source::kNnapi; });
-  if (!gives_all) warn_of_refusals(result, diagnostics);
+  refuse_or_warn(result.refusals, {gives_all || need.is_wired, need.may_need_pytorch}, diagnostics);
   return result.program ? std::make_shared<const Program>(std::move(*result.program)) : nullptr;
 }
 

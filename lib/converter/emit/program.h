@@ -52,9 +52,18 @@ struct ProgramRequest {
 // as in the archive's index.
 ProgramResult make_program(const ProgramRequest& request);
 
-// Returns the program, or null with a warning of what keeps the file from running without PyTorch. `are_wired`: it runs
-// without a program, too.
-std::shared_ptr<const Program> program_of(const ProgramRequest& request, bool are_wired, Diagnostics& diagnostics);
+// What a file may lack.
+struct ProgramNeed {
+  bool is_wired = false;          // the file runs without PyTorch and without a program, too
+  bool may_need_pytorch = false;  // a file that needs PyTorch is wanted all the same
+};
+
+// Throws ConvertError (kNotConvertible) with what would make the file need PyTorch; warns of it where that is wanted.
+void refuse_or_warn(const std::vector<Refusal>& refusals, const ProgramNeed& need, Diagnostics& diagnostics);
+
+// Returns the program, or null where the file does without one. Throws as refuse_or_warn() does.
+std::shared_ptr<const Program> program_of(const ProgramRequest& request, const ProgramNeed& need,
+                                          Diagnostics& diagnostics);
 
 // Returns the quantisation of each of NNAPI's outputs in a model that NNAPI runs whole. Nothing if it takes quantised
 // tensors, which programs lack.
@@ -62,11 +71,11 @@ std::optional<std::vector<Quantization>> outputs_of_whole(const nnapi::Model& mo
 
 // Makes the program of a model that NNAPI runs whole: it gives arguments and results the names and forms that forward
 // has. `module` is the shim's, of this model and interface. Null if forward takes or gives quantised tensors, which
-// programs lack. `keeps_places`: the program tells the model's lines.
+// programs lack. `keeps_places`: the program tells the model's lines. Throws as refuse_or_warn() does.
 std::shared_ptr<const Program> program_of_whole(const torch::jit::Module& module, const nnapi::Model& model,
                                                 const ModuleInterface& interface,
                                                 const std::vector<SegmentOnCpu>& on_cpu, bool keeps_places,
-                                                Diagnostics& diagnostics);
+                                                const ProgramNeed& need, Diagnostics& diagnostics);
 
 // Warns of the segments that only NNAPI can run.
 void warn_of_only_nnapi(const ProgramResult& result, Diagnostics& diagnostics);
