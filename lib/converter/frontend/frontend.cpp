@@ -10,6 +10,7 @@
 
 #include "lib/converter/frontend/arguments.h"
 #include "lib/converter/frontend/byte_inputs.h"
+#include "lib/converter/frontend/express_sizes.h"
 #include "lib/converter/frontend/normalise.h"
 #include "lib/converter/frontend/original_run.h"
 #include "lib/converter/frontend/recognise.h"
@@ -182,6 +183,7 @@ std::shared_ptr<DividedModel> Frontend::divided(bool recognises, const Composite
       throw;
     }
     TypedModel& typed = divided->typed;
+    read_sizes_of_inputs(typed.model, typed.inferred.types);
     torch::jit::EliminateDeadCode(typed.model.graph);  // removes size nodes that constants replaced
     read_sizes_of_results(*typed.model.graph, typed.inferred.types);
     const bool keeps_state = !typed.model.graph->inputs()[0]->uses().empty();

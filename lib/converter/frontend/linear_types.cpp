@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "lib/converter/frontend/express_sizes.h"
 #include "lib/converter/frontend/row_wise.h"
 #include "lib/converter/frontend/trial_run.h"
 #include "lib/converter/graph/open_sizes.h"
@@ -55,6 +56,19 @@ class Points {
   std::vector<OpenSize> sizes_;
 };
 
+// Visits all values that the node reads, elements of lists among them.
+template <typename Visit>
+void for_each_value_read(const TorchNode& node, const Visit& visit) {
+  std::vector<const TorchValue*> open(node.inputs().begin(), node.inputs().end());
+  while (!open.empty()) {
+    const TorchValue* value = open.back();
+    open.pop_back();
+    visit(value);
+    if (value->node()->kind() != c10::prim::ListConstruct) continue;
+    open.insert(open.end(), value->node()->inputs().begin(), value->node()->inputs().end());
+  }
+}
+
 class Evaluation {
  public:
   Evaluation(const TorchNode& node, const TypeMap& types) : node_(node), types_(types), points_(sizes_read()) {}
@@ -73,14 +87,7 @@ class Evaluation {
  private:
   template <typename Visit>
   void for_each_input(const Visit& visit) const {
-    std::vector<const TorchValue*> open(node_.inputs().begin(), node_.inputs().end());
-    while (!open.empty()) {
-      const TorchValue* value = open.back();
-      open.pop_back();
-      visit(value);
-      if (value->node()->kind() != c10::prim::ListConstruct) continue;
-      open.insert(open.end(), value->node()->inputs().begin(), value->node()->inputs().end());
-    }
+    for_each_value_read(node_, visit);
   }
 
   void add(const Dims& dims, std::set<OpenSize>& sizes) {
@@ -207,6 +214,82 @@ class Evaluation {
 };
 
 }  // namespace
+
+namespace {
+
+template <typename Visit>
+void for_each_size(const ValueType& type, const Visit& visit) {
+  if (const auto* tensor = std::get_if<TensorType>(&type))
+    std::for_each(tensor->dims.begin(), tensor->dims.end(), visit);
+  if (const auto* numbers = std::get_if<Dims>(&type)) std::for_each(numbers->begin(), numbers->end(), visit);
+  const auto* list = std::get_if<TensorTypes>(&type);
+  if (list == nullptr) return;
+  for (const TensorType& tensor : *list) std::for_each(tensor.dims.begin(), tensor.dims.end(), visit);
+}
+
+template <typename Change>
+ValueType with_sizes(ValueType type, const Change& change) {
+  const auto change_all = [&](Dims& dims) {
+    for (Dim& dim : dims) dim = change(dim);
+  };
+  if (auto* tensor = std::get_if<TensorType>(&type)) change_all(tensor->dims);
+  if (auto* numbers = std::get_if<Dims>(&type)) change_all(*numbers);
+  if (auto* list = std::get_if<TensorTypes>(&type)) {
+    for (TensorType& tensor : *list) change_all(tensor.dims);
+  }
+  return type;
+}
+
+// Each open size that the node reads, whatever it is made of, as one size of its own.
+class OwnSizes {
+ public:
+  OwnSizes(const TorchNode& node, const TypeMap& types) {
+    for_each_value_read(node, [&](const TorchValue* value) {
+      const auto found = types.find(value);
+      if (found == types.end()) return;
+      types_.emplace(value, with_sizes(found->second, [this](const Dim& size) { return own(size); }));
+    });
+  }
+
+  const TypeMap& types() const { return types_; }
+  ValueType given(const ValueType& type) const {
+    return with_sizes(type, [this](const Dim& size) {
+      return *with_others(size, [this](const OpenSize& open) { return std::optional(sizes_.at(number_of(open))); });
+    });
+  }
+
+ private:
+  Dim own(const Dim& size) {
+    if (size.is_fixed()) return size;
+    const auto number = static_cast<size_t>(std::find(sizes_.begin(), sizes_.end(), size) - sizes_.begin());
+    if (number == sizes_.size()) sizes_.push_back(size);
+    return to_dim(runtime_size(number));
+  }
+
+  std::vector<Dim> sizes_;
+  TypeMap types_;
+};
+
+}  // namespace
+
+bool reads_open_size(const TorchNode& node, const TypeMap& types) {
+  bool reads = false;
+  for_each_value_read(node, [&](const TorchValue* value) {
+    const auto found = types.find(value);
+    if (found == types.end()) return;
+    for_each_size(found->second, [&](const Dim& size) { reads = reads || (!size.is_fixed() && !is_of_values(size)); });
+  });
+  return reads;
+}
+
+std::optional<Types> types_by_trials(const TorchNode& node, const TypeMap& types) {
+  if (auto result = Evaluation(node, types).run()) return result;
+  const OwnSizes own(node, types);
+  auto result = Evaluation(node, own.types()).run();
+  if (!result) return std::nullopt;
+  for (ValueType& type : *result) type = own.given(type);
+  return result;
+}
 
 std::optional<Types> linear_types(const TorchNode& node, const TypeMap& types) {
   if (!is_linear(node)) return std::nullopt;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lib/converter/frontend/block_types.h"
+#include "lib/converter/frontend/linear_types.h"
 #include "lib/converter/frontend/missing_rule.h"
 #include "lib/converter/frontend/nested_tensors.h"
 #include "lib/converter/frontend/rewrites.h"
@@ -179,9 +180,10 @@ void require_sizes(const OpArguments& args, const std::vector<ValueType>& types)
 
 }  // namespace
 
-// Types a node with open sizes in a graph that TorchScript runs. Rules must not take open sizes to be equal.
+// Types a node with sizes that depend on values in a graph that TorchScript runs. Rules must not take such sizes to be
+// equal.
 bool NodeTyping::type_open_sizes(const Node& node) {
-  if (!keeps_numbers_ || (!has_open_sizes(node, result_.types) && !any_failed(node.inputs()))) return false;
+  if (!keeps_numbers_ || (!has_sizes_of_values(node, result_.types) && !any_failed(node.inputs()))) return false;
   const auto types = reads_changed_list(node) ? std::nullopt : runtime_sizes_.types_of(node, result_.types);
   if (!types) {
     failed(node);
@@ -235,7 +237,8 @@ void NodeTyping::observe(const Node& node, const std::optional<Refusal>& refusal
                            " may change the shape of a tensor in place; needed: a new tensor of that shape");
   }
   std::string error;
-  auto types = observed_types(node, result_.types, error);
+  auto types = reads_open_size(node, result_.types) ? types_by_trials(node, result_.types)
+                                                    : observed_types(node, result_.types, error);
   // In a graph for NNAPI alone, each node that reads an empty tensor would be refused besides the one that makes it.
   if (types && !keeps_numbers_ && std::any_of(types->begin(), types->end(), has_empty)) types.reset();
   const bool always_runs = node.owningBlock() == model_.graph->block();

@@ -75,7 +75,7 @@ class RowNode {
     return std::any_of(inputs.begin(), inputs.end(), [this](const TorchValue* input) {
       const auto found = types_.find(input);
       const Dims* numbers = found == types_.end() ? nullptr : std::get_if<Dims>(&found->second);
-      return numbers != nullptr && !all_fixed(*numbers);
+      return numbers != nullptr && std::any_of(numbers->begin(), numbers->end(), is_of_values);
     });
   }
 
@@ -279,8 +279,9 @@ Proof proof_of(Rows rows) {
 void add_open_sizes(const ValueType& type, std::set<OpenSize>& sizes) {
   const auto add = [&sizes](const Dims& dims) {
     for (const Dim& dim : dims) {
-      const std::set<OpenSize> found = open_sizes_in(dim);
-      sizes.insert(found.begin(), found.end());
+      for (const OpenSize& size : open_sizes_in(dim)) {
+        if (is_runtime_size(size)) sizes.insert(size);
+      }
     }
   };
   if (const auto* tensor = std::get_if<TensorType>(&type)) add(tensor->dims);
@@ -289,7 +290,7 @@ void add_open_sizes(const ValueType& type, std::set<OpenSize>& sizes) {
   }
 }
 
-// Returns the open sizes of the tensors that the node reads and of its results.
+// Returns the sizes that depend on values, of the tensors that the node reads and of its results.
 std::set<OpenSize> open_sizes(const TorchNode& node, const TypeMap& types) {
   std::vector<const TorchValue*> values(node.inputs().begin(), node.inputs().end());
   for (const TorchValue* input : node.inputs()) {
@@ -344,7 +345,7 @@ bool is_proved(const TorchNode& node, const TypeMap& types, const OpenSize& rows
 std::optional<size_t> row_axis(const TensorType& type, const OpenSize& rows) {
   std::optional<size_t> axis;
   for (size_t i = 0; i < type.rank(); ++i) {
-    if (type.dims[i].is_fixed()) continue;
+    if (!is_of_values(type.dims[i])) continue;
     if (axis || type.dims[i] != to_dim(rows)) fail("several sizes of its input and its result depend on values");
     axis = i;
   }
@@ -360,9 +361,7 @@ std::optional<OpenSize> rows_of(const TorchNode& node, const TypeMap& types) {
   if (sizes.empty() || !all_typed(node, types)) return std::nullopt;
   if (sizes.size() > 1) fail("several sizes of its input and its result depend on values");
   if (!is_proved(node, types, *sizes.begin())) {
-    fail(is_runtime_size(*sizes.begin())
-             ? "a size depends on values, and it mixes the elements along that size"
-             : "it mixes the elements along the flexible size of the input; give that size with --input");
+    fail("a size depends on values, and it mixes the elements along that size");
   }
   return *sizes.begin();
 }

@@ -235,20 +235,24 @@ bool is_size_arithmetic(const TorchNode& node, const TypeMap& types) {
   return rule != nullptr && (rule->lower == nullptr || node.kind() == c10::aten::__getitem__);
 }
 
-bool is_open(const ValueType& type) {
-  if (const auto* tensor = std::get_if<TensorType>(&type)) return !all_fixed(tensor->dims);
-  if (const auto* numbers = std::get_if<Dims>(&type)) return !all_fixed(*numbers);
-  const auto& list = std::get<TensorTypes>(type);
-  return std::any_of(list.begin(), list.end(), [](const TensorType& tensor) { return !all_fixed(tensor.dims); });
+bool is_any_of_values(const Dims& dims) {
+  return std::any_of(dims.begin(), dims.end(), is_of_values);
 }
 
-bool reads_open_size(const TorchValue* value, const TypeMap& types) {
+bool is_of_values(const ValueType& type) {
+  if (const auto* tensor = std::get_if<TensorType>(&type)) return is_any_of_values(tensor->dims);
+  if (const auto* numbers = std::get_if<Dims>(&type)) return is_any_of_values(*numbers);
+  const auto& list = std::get<TensorTypes>(type);
+  return std::any_of(list.begin(), list.end(), [](const TensorType& tensor) { return is_any_of_values(tensor.dims); });
+}
+
+bool reads_size_of_values(const TorchValue* value, const TypeMap& types) {
   const auto found = types.find(value);
-  if (found != types.end() && is_open(found->second)) return true;
+  if (found != types.end() && is_of_values(found->second)) return true;
   if (value->node()->kind() != c10::prim::ListConstruct) return false;
   const auto elements = value->node()->inputs();
   return std::any_of(elements.begin(), elements.end(),
-                     [&](const TorchValue* element) { return reads_open_size(element, types); });
+                     [&](const TorchValue* element) { return reads_size_of_values(element, types); });
 }
 
 }  // namespace
@@ -283,10 +287,10 @@ std::optional<std::vector<ValueType>> RuntimeSizes::types_of(const TorchNode& no
   return linear_types(node, types);
 }
 
-bool has_open_sizes(const TorchNode& node, const TypeMap& types) {
+bool has_sizes_of_values(const TorchNode& node, const TypeMap& types) {
   const auto inputs = node.inputs();
   if (std::any_of(inputs.begin(), inputs.end(),
-                  [&](const TorchValue* value) { return reads_open_size(value, types); })) {
+                  [&](const TorchValue* value) { return reads_size_of_values(value, types); })) {
     return true;
   }
   const ResultSizes sizes = find_traits(node).sizes;

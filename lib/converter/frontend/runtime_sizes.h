@@ -30,8 +30,8 @@ class RuntimeSizes {
   std::unordered_map<const TorchValue*, Dim> numbers_;
 };
 
-// True if the node reads a tensor or number with open sizes, or if its result has open sizes though its inputs have
-// known ones (nonzero, nms, a mask as index).
-bool has_open_sizes(const TorchNode& node, const TypeMap& types);
+// True if the node reads a tensor or number with sizes that depend on values, or if its result has such sizes (nonzero,
+// nms, a mask as index).
+bool has_sizes_of_values(const TorchNode& node, const TypeMap& types);
 
 }  // namespace nnapi_convert

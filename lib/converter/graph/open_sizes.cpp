@@ -3,6 +3,8 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+
 namespace nnapi_convert {
 namespace {
 
@@ -48,6 +50,11 @@ std::set<OpenSize> open_sizes_in(const Dim& dim) {
   return sizes;
 }
 
+bool is_of_values(const Dim& dim) {
+  const std::set<OpenSize> sizes = open_sizes_in(dim);
+  return std::any_of(sizes.begin(), sizes.end(), is_runtime_size);
+}
+
 const char* name_of(RuntimeSize::Source source) {
   switch (source) {
     case RuntimeSize::Source::kBound:
@@ -61,9 +68,9 @@ const char* name_of(RuntimeSize::Source source) {
 
 RuntimeSize expected(const OpenSize& size, const RuntimeSizeList& sizes) {
   if (is_runtime_size(size)) return sizes.at(number_of(size));
-  RuntimeSize one;
-  one.estimate = 1;
-  return one;
+  RuntimeSize open;
+  if (size.second == 0) open.estimate = 1;
+  return open;
 }
 
 void count_as(const OpenSize& size, int64_t count, RuntimeSizeList& sizes) {

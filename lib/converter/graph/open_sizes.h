@@ -37,7 +37,9 @@ size_t number_of(const OpenSize& size);
 bool is_runtime_size(const OpenSize& size);
 // Returns the open sizes that the Dim depends on.
 std::set<OpenSize> open_sizes_in(const Dim& dim);
-// Returns the estimate of a size; 1 for an axis of the model's inputs.
+// True if the Dim depends on a size that depends on values.
+bool is_of_values(const Dim& dim);
+// Returns the estimate of a size; of an axis of the model's inputs the nominal one, and 1 for the first, the batch.
 RuntimeSize expected(const OpenSize& size, const RuntimeSizeList& sizes);
 // Records that the size was `count` in a run on samples.
 void count_as(const OpenSize& size, int64_t count, RuntimeSizeList& sizes);

@@ -290,10 +290,10 @@ class Items {
     for (Node* node : item.nodes) {
       for_each_read(*node, [&](const Value* value) { add_needs(value, needs, number_needs); });
     }
-    if (!item.rows) needs.insert(number_needs.begin(), number_needs.end());
+    if (item.reason) needs.insert(number_needs.begin(), number_needs.end());
     needs.erase(number);
     item.needs.assign(needs.begin(), needs.end());
-    if (item.rows) item.number_needs.assign(number_needs.begin(), number_needs.end());
+    if (!item.reason) item.number_needs.assign(number_needs.begin(), number_needs.end());
   }
 
   // True if the item may raise an error. An item on NNAPI may do so only for an index.

@@ -20,7 +20,7 @@ namespace nnapi_convert {
 struct PartitionItem {
   std::vector<torch::jit::Node*> nodes;
   std::vector<size_t> needs;         // numbers of the items that have to run before
-  std::vector<size_t> number_needs;  // items that compute numbers of rows: needed only if this item runs on the CPU
+  std::vector<size_t> number_needs;  // items that compute sizes: needed only if this item runs on the CPU
   std::optional<Refusal> reason;     // why the item stays on the CPU; nothing: it goes to NNAPI
   std::string since = {};            // source line of another operator that the reason names; may be empty
   bool is_pinned = false;            // the CPU can't run the item

@@ -10,6 +10,7 @@
 
 #include "lib/base/error.h"
 #include "lib/converter/frontend/cpu_reason.h"
+#include "lib/converter/frontend/express_sizes.h"
 #include "lib/converter/frontend/frontend.h"
 #include "lib/converter/frontend/infer.h"
 #include "lib/converter/frontend/quant_mode.h"
@@ -17,6 +18,7 @@
 #include "lib/converter/graph/glue.h"
 #include "lib/converter/plan/interface.h"
 #include "lib/converter/plan/lower.h"
+#include "lib/converter/plan/segment_sizes.h"
 #include "lib/nnapi/dump.h"
 #include "lib/ops/tensor_limits.h"
 #include "lib/ops/value_range.h"
@@ -74,6 +76,10 @@ class Extraction {
       : nodes_(nodes), types_(types), inside_(nodes.begin(), nodes.end()) {
     segment_.model.graph = std::make_shared<Graph>();
     segment_.rows = rows;
+    std::vector<Dims> sizes;
+    std::unordered_set<const Value*> seen;
+    for (const Node* node : nodes_) add_input_sizes(*node, seen, sizes);
+    sizes_.emplace(sizes);
   }
 
   Segment run() {
@@ -84,12 +90,26 @@ class Extraction {
         if (leaves(*output)) add_output(output);
       }
     }
+    compute_numbers();
     make_return();
     return std::move(segment_);
   }
 
  private:
   Graph& graph() { return *segment_.model.graph; }
+
+  // Adds the sizes of tensors from outside that the node reads, in the order in which map() makes them inputs.
+  void add_input_sizes(const Node& node, std::unordered_set<const Value*>& seen, std::vector<Dims>& sizes) const {
+    for (const Value* value : node.inputs()) {
+      if (inside_.count(value->node()) != 0 || !seen.insert(value).second) continue;
+      if (value->node()->kind() == c10::prim::Constant) continue;
+      if (is_glue(*value->node())) {
+        add_input_sizes(*value->node(), seen, sizes);
+      } else if (const TensorType* type = tensor_type_of(value, types_)) {
+        sizes.push_back(in_one_call(type->dims));
+      }
+    }
+  }
 
   void copy(Node& node) {
     for (Value* input : node.inputs()) map(input);
@@ -103,6 +123,10 @@ class Extraction {
       copy(*value->node());
     } else if (const auto numbers = numbers_of_one_call(*value)) {
       values_[value] = graph().insertConstant(*numbers);
+    } else if (const auto own = own_numbers(*value)) {
+      Value* later = graph().insertNode(graph().create(c10::prim::Uninitialized))->output();
+      values_[value] = later->setType(value->type());
+      numbers_.emplace_back(later, *own);
     } else {
       add_input(value);
     }
@@ -128,16 +152,51 @@ class Extraction {
     return all_fixed(fixed) ? std::optional<c10::IValue>(sizes_constant(value, fixed_values(fixed))) : std::nullopt;
   }
 
+  // Returns numbers that are made of open sizes, by the sizes of the segment's inputs; nothing for other values.
+  std::optional<Dims> own_numbers(const Value& value) const {
+    const auto found = types_.find(&value);
+    const Dims* numbers = found == types_.end() ? nullptr : std::get_if<Dims>(&found->second);
+    return numbers == nullptr ? std::nullopt : sizes_->own(in_one_call(*numbers));
+  }
+
+  // The numbers are computed first of all.
+  void compute_numbers() {
+    if (numbers_.empty()) return;
+    const torch::jit::WithInsertPoint begin(*graph().nodes().begin());
+    for (const auto& [later, numbers] : numbers_) {
+      std::vector<Value*> made;
+      for (const Dim& number : numbers) {
+        made.push_back(insert_size(graph(), number, [this](const OpenSize& size) {
+          Value* input = segment_.model.inputs.at(static_cast<size_t>(size.first));
+          return graph().insert(c10::aten::size, {input, static_cast<int64_t>(size.second)});
+        }));
+      }
+      const bool is_list = later->type()->kind() == c10::TypeKind::ListType;
+      Value* result =
+          is_list ? graph().insertNode(graph().createList(c10::IntType::get(), made))->output() : made.at(0);
+      if (later->type()->kind() == c10::TypeKind::TensorType) {
+        result = graph().insertNode(graph().createNumToTensor(result))->output();
+      }
+      later->replaceAllUsesWith(result);
+      later->node()->destroy();
+    }
+  }
+
   TensorType type_of(const Value& value, const char* what) const {
     const TensorType* type = tensor_type_of(&value, types_);
     if (type != nullptr && has_operand_code(type->dtype)) {
-      const TensorType result = type->with_dims(in_one_call(type->dims));
+      const Dims dims = in_one_call(type->dims);
+      const TensorType result = type->with_dims(sizes_->own(dims).value_or(dims));
       if (is_empty(result)) {
         throw ConvertError(
             ExitCode::kNotConvertible,
             fmt::format("{} has no elements: {}; NNAPI needs sizes of 1 or more", what, to_text(result)));
       }
-      if (all_fixed(result.dims)) return result;
+      if (segment_.rows && !all_fixed(result.dims)) {
+        throw ConvertError(ExitCode::kNotConvertible,
+                           fmt::format("{} has an open size beside one that depends on values", what));
+      }
+      if (sizes_->own(dims)) return result;
     }
     if (types_.count(&value) == 0) refuse_unknown(value, what);
     throw ConvertError(
@@ -209,6 +268,8 @@ class Extraction {
   const TypeMap& types_;
   std::unordered_set<const Node*> inside_;
   std::unordered_map<const Value*, Value*> values_;
+  std::optional<SegmentSizes> sizes_;
+  std::vector<std::pair<Value*, Dims>> numbers_;  // values that are computed later, of open sizes of the segment
   Segment segment_;
 };
 
