@@ -51,17 +51,27 @@ bool is_of_pytorch(const std::string& place) {
 }
 
 // "net.py:12"; empty where nothing tells. An archive's code is generated; its debug information leads back to the
-// Python that was traced, with all frames of the call, or scripted. A line of PyTorch's own where no other is known.
-std::string place_of(const torch::jit::SourceRange& generated) {
-  const torch::jit::SourceRange range = original_range(generated);
-  std::string place;
-  if (const auto location = range.file_line_col()) {
-    const auto& [file, line, column] = *location;
-    if (!file.empty()) place = fmt::format("{}:{}", file, line);
+// Python that was traced or scripted.
+std::string line_of(const torch::jit::SourceRange& range) {
+  const auto location = range.file_line_col();
+  if (!location || std::get<0>(*location).empty()) return "";
+  return fmt::format("{}:{}", std::get<0>(*location), std::get<1>(*location));
+}
+
+// The user's line that led to a line of PyTorch's: of the frames that a trace records, or of the calls that were
+// inlined.
+std::string line_of_user(const torch::jit::SourceRange& range, const TorchNode& node) {
+  if (range.source()) {
+    const std::string frame = user_frame(range.source()->text_str().str());
+    if (!frame.empty()) return frame;
   }
-  if (!range.source() || !(place.empty() || is_of_pytorch(place))) return place;
-  const std::string frame = user_frame(range.source()->text_str().str());
-  return frame.empty() ? place : frame;
+  if (!node.callstack()) return "";
+  const auto calls = (*node.callstack())->vec();  // the innermost last
+  for (auto call = calls.rbegin(); call != calls.rend(); ++call) {
+    const std::string line = line_of(original_range(std::get<1>(*call)));
+    if (!line.empty() && !is_of_pytorch(line)) return line;
+  }
+  return "";
 }
 
 }  // namespace
@@ -72,14 +82,12 @@ const TensorType* tensor_type_of(const TorchValue* value, const TypeMap& types) 
 }
 
 std::string source_of(const TorchNode& node) {
-  const std::string own = place_of(node.sourceRange());
-  if (!is_of_pytorch(own) || !node.callstack()) return own.empty() ? node.scopeName() : own;
-  const auto calls = (*node.callstack())->vec();  // the innermost last
-  for (auto call = calls.rbegin(); call != calls.rend(); ++call) {
-    const std::string place = place_of(std::get<1>(*call));
-    if (!place.empty() && !is_of_pytorch(place)) return place;
-  }
-  return own;
+  const torch::jit::SourceRange range = original_range(node.sourceRange());
+  const std::string own = line_of(range);
+  if (!own.empty() && !is_of_pytorch(own)) return own;
+  const std::string user = line_of_user(range, node);
+  if (own.empty()) return user.empty() ? node.scopeName() : user;
+  return user.empty() ? own : fmt::format("{} ({})", user, own.substr(own.rfind('/') + 1));
 }
 
 TensorType type_of_constant(const at::Tensor& tensor) {

@@ -44,7 +44,8 @@ class NodeRefused : public std::exception {
   std::string text_;
 };
 
-// Returns the node's line in the model's source, "model.py:12"; else its scope; may be empty.
+// Returns the node's line in the model's source, "model.py:12", of a line of PyTorch's with the user's that led to it,
+// "model.py:12 (conv.py:459)"; else its scope; may be empty.
 std::string source_of(const TorchNode& node);
 
 // Reads a node's arguments. Names are those of the node's schema.

@@ -13,7 +13,8 @@ namespace nnapi_convert::quantise {
 
 bool is_named(const nnapi::Model& model, const nnapi::Operation& operation, const std::string& name) {
   if (name.empty()) return false;  // values without a name, and operations without a source, have it
-  return name_of(operation.code) == name || model.at(operation.outputs[0]).name == name || operation.source == name;
+  const bool is_line = operation.source == name || operation.source.substr(0, operation.source.find(" (")) == name;
+  return name_of(operation.code) == name || model.at(operation.outputs[0]).name == name || is_line;
 }
 
 bool is_any_named(const nnapi::Model& model, const std::string& name) {

@@ -94,7 +94,10 @@ std::string BoundarySource::check_dtype(const InterfaceInput& input, const std::
   return text;
 }
 
-std::string BoundarySource::check_shape(const InterfaceInput& input, const std::string& variable) {
+std::string BoundarySource::check_shape(const ModuleInterface& interface, const std::vector<std::string>& variables,
+                                        size_t number) {
+  const InterfaceInput& input = interface.inputs[number];
+  const std::string& variable = variables[number];
   const Dims& dims = input.type.dims;
   const std::string size = fmt::format("torch.size({})", variable);
   if (!dims.empty() && all_fixed(dims)) {
@@ -103,9 +106,21 @@ std::string BoundarySource::check_shape(const InterfaceInput& input, const std::
   std::string text = raise_if(fmt::format("torch.ne(torch.dim({}), {})", variable, dims.size()), input.name, "shape",
                               size, shape_text(dims));
   for (size_t axis = 0; axis < dims.size(); ++axis) {
-    if (!dims[axis].is_fixed()) continue;
-    text += raise_if(fmt::format("torch.ne(torch.size({}, {}), {})", variable, axis, dims[axis].text()), input.name,
-                     "shape", size, shape_text(dims));
+    if (dims[axis] == Dim::of_input(static_cast<int>(number), static_cast<int>(axis))) continue;
+    const std::string found = fmt::format("torch.size({}, {})", variable, axis);
+    if (dims[axis].is_fixed()) {
+      text += raise_if(fmt::format("torch.ne({}, {})", found, dims[axis].text()), input.name, "shape", size,
+                       shape_text(dims));
+      continue;
+    }
+    const auto code = [&](int other, int at) {
+      return fmt::format("torch.size({}, {})", variables[static_cast<size_t>(other)], at);
+    };
+    const auto words = [&](int other, int at) {
+      return fmt::format("size {} of {}", at, interface.inputs[static_cast<size_t>(other)].name);
+    };
+    text += raise_if(fmt::format("torch.ne({}, {})", found, dims[axis].text(code)), input.name,
+                     fmt::format("size {}:", axis), found, dims[axis].text(words));
   }
   return text;
 }
@@ -132,10 +147,14 @@ std::string BoundarySource::check_apart(const ModuleInterface& interface, const 
   return text;
 }
 
+std::vector<std::string> BoundarySource::names() const {
+  std::vector<std::string> result;
+  for (const InterfaceInput& input : inputs()) result.push_back(input.name);
+  return result;
+}
+
 std::string BoundarySource::check_apart() const {
-  std::vector<std::string> variables;
-  for (const InterfaceInput& input : inputs()) variables.push_back(input.name);
-  return check_apart(interface_, variables);
+  return check_apart(interface_, names());
 }
 
 std::string BoundarySource::constant_attributes() const {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "lib/nnapi/model.h"
 #include "lib/serialize/module_interface.h"
@@ -31,9 +32,11 @@ class BoundarySource {
   // Returns checks of the dtype, scale and zero point of the caller's tensor, which `variable` holds.
   static std::string check_dtype(const InterfaceInput& input, const std::string& variable);
   static std::string check_dtype(const InterfaceInput& input) { return check_dtype(input, input.name); }
-  // Returns checks of the fixed sizes of the caller's tensor, which `variable` holds.
-  static std::string check_shape(const InterfaceInput& input, const std::string& variable);
-  static std::string check_shape(const InterfaceInput& input) { return check_shape(input, input.name); }
+  // Returns checks of the sizes of the caller's tensor number `number` that are fixed, or follow from other ones.
+  // `variables` hold the caller's tensors.
+  static std::string check_shape(const ModuleInterface& interface, const std::vector<std::string>& variables,
+                                 size_t number);
+  std::string check_shape(size_t number) const { return check_shape(interface_, names(), number); }
   // Returns checks that the inputs that the original changes in place are no tensors that are passed twice. `variables`
   // hold the caller's tensors.
   static std::string check_apart(const ModuleInterface& interface, const std::vector<std::string>& variables);
@@ -52,6 +55,7 @@ class BoundarySource {
   static std::string return_value(const ReturnTree& tree);
 
  private:
+  std::vector<std::string> names() const;  // of the inputs
   std::string nnapi_output(const InterfaceOutput& output) const;
   std::string input_as_output(const InterfaceOutput& output) const;
 

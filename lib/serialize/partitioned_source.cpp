@@ -18,11 +18,11 @@ std::string check_method(const std::string& self, const ModuleInterface& origina
   std::string text =
       fmt::format("  def check_inputs(self: {}{}) -> None:\n", self, BoundarySource(no_model, interface).parameters());
   std::vector<std::string> variables;
+  for (const InterfaceInput& input : interface.inputs) variables.push_back(input.name);
   for (size_t i = 0; i < interface.inputs.size(); ++i) {
     const InterfaceInput& input = original.inputs[i];
-    variables.push_back(interface.inputs[i].name);
     if (!input.is_read) continue;
-    text += BoundarySource::check_dtype(input, variables[i]) + BoundarySource::check_shape(input, variables[i]);
+    text += BoundarySource::check_dtype(input, variables[i]) + BoundarySource::check_shape(original, variables, i);
   }
   return text + BoundarySource::check_apart(original, variables) + "    return None\n";
 }

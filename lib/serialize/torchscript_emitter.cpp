@@ -10,12 +10,14 @@ namespace nnapi_convert {
 namespace {
 
 // Sets the attributes that only flexible sizes need.
-void set_flexible_attributes(torch::jit::Module& module, const SerializedModel& serialized, size_t inputs) {
+void set_flexible_attributes(torch::jit::Module& module, const SerializedModel& serialized) {
   if (serialized.patches.empty()) return;
   std::vector<int64_t> words;
   for (const WordPatch& patch : serialized.patches) words.push_back(static_cast<int64_t>(patch.word));
   module.setattr("patch_words", at::tensor(words, at::kLong));
-  for (size_t i = 0; i < inputs; ++i) module.setattr(fmt::format("prepared_{}", i), c10::List<int64_t>());
+  for (int i = 0; i < kKeptSizes; ++i)
+    module.setattr(i == 0 ? "sizes" : fmt::format("sizes_{}", i), c10::List<int64_t>());
+  for (int i = 1; i < kKeptSizes; ++i) module.setattr(fmt::format("comp_{}", i), c10::IValue());
 }
 
 // Sets the scales of int8 weights, each in a shape that broadcasts to its weight.
@@ -56,7 +58,7 @@ torch::jit::Module build_module(const ModuleRequest& request, DeferredTensors& l
   }
   module.setattr("weights", weights);
   set_scales(module, serialized);
-  set_flexible_attributes(module, serialized, request.interface.inputs.size());
+  set_flexible_attributes(module, serialized);
   set_constant_outputs(module, request.interface);
   set_bundled_inputs(module, request.bundled_inputs, request.interface);
   if (!request.interface.arguments.empty()) set_defaults(module, request.interface.arguments);

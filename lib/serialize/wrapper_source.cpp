@@ -50,7 +50,8 @@ class WrapperSource {
     if (request_.serialized.has_int8()) line("  int8_scales : List[Tensor]");
     if (is_flexible()) {
       line("  patch_words : Tensor");
-      for (size_t i = 0; i < inputs().size(); ++i) line(fmt::format("  prepared_{} : List[int]", i));
+      for (int i = 0; i < kKeptSizes; ++i) line(fmt::format("  {} : List[int]", sizes_of(i)));
+      for (int i = 1; i < kKeptSizes; ++i) line(fmt::format("  {} : Optional[{}]", compilation(i), kCompilation));
     }
     text_ += boundary_.constant_attributes();
     if (!request_.bundled_type.empty()) line(fmt::format("  bundled_inputs : List[{}]", request_.bundled_type));
@@ -63,19 +64,7 @@ class WrapperSource {
     for (size_t i = 0; i < inputs().size(); ++i) {
       if (!inputs()[i].is_read) continue;
       text_ += BoundarySource::check_dtype(inputs()[i]);
-      text_ += BoundarySource::check_shape(inputs()[i]);
-      if (!is_flexible()) continue;
-      const std::string size = fmt::format("torch.size({})", inputs()[i].name);
-      line(fmt::format("    if torch.__isnot__(self.comp, None):"));
-      line(fmt::format("      if torch.ne({}, self.prepared_{}):", size, i));
-      line(fmt::format(
-          "        ops.prim.RaiseException(torch.format(\"nnapi-convert: input {}: shape {{}} found, {{}} "
-          "needed: the first call fixed it; load the module again for another shape\", {}, self.prepared_{}))",
-          inputs()[i].name, size, i));
-      line("      else:");
-      line("        pass");
-      line("    else:");
-      line("      pass");
+      text_ += boundary_.check_shape(i);
     }
     text_ += boundary_.check_apart();
     line("    return None");
@@ -93,9 +82,52 @@ class WrapperSource {
     }
     line(fmt::format("    nnapi_values = torch.tensor([{}], dtype=3, device=None, requires_grad=False)", values));
     line("    nnapi_patched = torch.index_copy_(self.ser_model, 0, self.patch_words, nnapi_values)");
-    for (size_t i = 0; i < inputs().size(); ++i) {
-      line(fmt::format("    self.prepared_{} = torch.size({})", i, inputs()[i].name));
+  }
+
+  // The last compilations stay, for calls with their sizes. The first one with other sizes says so.
+  static std::string compilation(int number) { return number == 0 ? "comp" : fmt::format("comp_{}", number); }
+  static std::string sizes_of(int number) { return number == 0 ? "sizes" : fmt::format("sizes_{}", number); }
+
+  // All sizes of the call's inputs; check_inputs() has checked their ranks.
+  std::string call_sizes() const {
+    std::vector<std::string> sizes;
+    for (const InterfaceInput& input : inputs()) {
+      for (size_t axis = 0; axis < input.type.rank(); ++axis) {
+        sizes.push_back(fmt::format("torch.size({}, {})", input.name, axis));
+      }
     }
+    return fmt::format("[{}]", fmt::join(sizes, ", "));
+  }
+
+  void keep_compilations() {
+    line(fmt::format("    if torch.gt(torch.len(self.{}), 0):", sizes_of(0)));
+    line(fmt::format("      if torch.eq(torch.len(self.{}), 0):", sizes_of(1)));
+    line(
+        fmt::format("        torch.warn(torch.format(\"nnapi-convert: inputs of other sizes, {{}} after {{}}: NNAPI "
+                    "compiles the model once more; compilations of the last {} sizes are kept\", {}, self.{}), 2)",
+                    kKeptSizes, call_sizes(), sizes_of(0)));
+    line("      else:");
+    line("        pass");
+    line("    else:");
+    line("      pass");
+    for (int i = kKeptSizes - 1; i > 0; --i) {
+      line(fmt::format("    self.{} = self.{}", compilation(i), compilation(i - 1)));
+      line(fmt::format("    self.{} = self.{}", sizes_of(i), sizes_of(i - 1)));
+    }
+    line(fmt::format("    self.{} = {}", sizes_of(0), call_sizes()));
+  }
+
+  // The compilation for the sizes of this call.
+  void choose_compilation() {
+    line(fmt::format("    nnapi_sizes = {}", call_sizes()));
+    std::string indent = "    ";
+    for (int i = 0; i < kKeptSizes; ++i) {
+      line(fmt::format("{}if torch.eq(nnapi_sizes, self.{}):", indent, sizes_of(i)));
+      line(fmt::format("{}  nnapi_comp = unchecked_cast({}, self.{})", indent, kCompilation, compilation(i)));
+      line(indent + "else:");
+      indent += "  ";
+    }
+    line(fmt::format("{}nnapi_comp = (self).prepare({})", indent, boundary_.arguments()));
   }
 
   // Replaces float16 weights by float32 ones, one by one. The module keeps them: NNAPI refers to their memory.
@@ -142,6 +174,7 @@ class WrapperSource {
     line(fmt::format("    nnapi_comp = {0}.__new__({0})", kCompilation));
     line("    nnapi_created = (nnapi_comp).__init__()");
     line("    nnapi_started = (nnapi_comp)." + compile_call());
+    if (is_flexible()) keep_compilations();
     line("    self.comp = nnapi_comp");
     line("    return nnapi_comp");
   }
@@ -164,10 +197,14 @@ class WrapperSource {
   }
 
   void run_nnapi() {
-    line("    if torch.__is__(self.comp, None):");
-    line(fmt::format("      nnapi_comp = (self).prepare({})", boundary_.arguments()));
-    line("    else:");
-    line(fmt::format("      nnapi_comp = unchecked_cast({}, self.comp)", kCompilation));
+    if (is_flexible()) {
+      choose_compilation();
+    } else {
+      line("    if torch.__is__(self.comp, None):");
+      line(fmt::format("      nnapi_comp = (self).prepare({})", boundary_.arguments()));
+      line("    else:");
+      line(fmt::format("      nnapi_comp = unchecked_cast({}, self.comp)", kCompilation));
+    }
     std::string arguments;
     std::string results;
     for (size_t i = 0; i < request_.model.inputs.size(); ++i) {

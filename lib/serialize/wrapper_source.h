@@ -14,6 +14,7 @@ namespace nnapi_convert {
 // The namespace of the emitted classes, and the name of the class that callers load.
 constexpr const char* kWrapperNamespace = "__torch__.nnapi_convert";
 constexpr const char* kWrapperClass = "NnapiModule";
+constexpr int kKeptSizes = 4;  // of a model with flexible sizes: the last ones whose compilations are kept
 std::string qualified_class(const std::string& name);
 
 struct WrapperRequest {
@@ -28,7 +29,8 @@ struct WrapperRequest {
 
 // Returns the source in the dialect of TorchScript archives. The class has the attributes training, ser_model, weights,
 // comp and, as needed, int8_scales (for each weight: a tensor of scales that broadcasts to it, or an empty one),
-// patch_words, prepared_<n> (sizes of argument n), constant_<n> (output n) and bundled_inputs.
+// patch_words, sizes and sizes_<n> (all sizes of the inputs for which comp and comp_<n> were compiled), constant_<n>
+// (output n) and bundled_inputs.
 std::string wrapper_source(const WrapperRequest& request);
 
 }  // namespace nnapi_convert

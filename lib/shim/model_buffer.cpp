@@ -119,6 +119,9 @@ class BoundChecker {
       : view_(view), arguments_(arguments), count_(count), error_(error) {}
 
   int check() const {
+    for (const BoundaryView& input : view_.models[0].inputs) {
+      if (const int status = check_input(input, view_.models[0].operands[input.operand])) return status;
+    }
     for (size_t model = 0; model < view_.models.size(); ++model) {
       const SubgraphView& subgraph = view_.models[model];
       for (uint32_t i = 0; i < subgraph.operands.size(); ++i) {
@@ -132,6 +135,22 @@ class BoundChecker {
   }
 
  private:
+  // A size of an argument may follow from others.
+  int check_input(const BoundaryView& input, const OperandView& operand) const {
+    const auto number = static_cast<uint32_t>(input.argument);
+    if (input.argument < 0 || number >= count_ || arguments_[number].rank != operand.rank) return NNAPI_SHIM_OK;
+    for (uint32_t axis = 0; axis < operand.rank; ++axis) {
+      const bool is_nhwc = input.layout == format::Layout::kNhwc && operand.rank == 4;
+      const uint32_t place = !is_nhwc || axis == 0 ? axis : axis == 1 ? 3 : axis - 1;
+      const int64_t found = arguments_[number].sizes[axis];
+      if (found == static_cast<int64_t>(operand.dims[place])) continue;
+      return fail(error_, NNAPI_SHIM_BAD_ARGUMENT,
+                  "axis %u of argument %u has size %lld, %u needed: it follows from other sizes of %s", axis, number,
+                  static_cast<long long>(found), operand.dims[place], ShapesText(arguments_, count_).text);
+    }
+    return NNAPI_SHIM_OK;
+  }
+
   int check_operand(size_t model, uint32_t number, const OperandView& operand) const {
     for (uint32_t axis = 0; axis < operand.rank; ++axis) {
       const auto size = static_cast<int32_t>(operand.dims[axis]);

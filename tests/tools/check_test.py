@@ -216,7 +216,7 @@ class Speed(CheckTest):
         finding = self.assert_rule("padding-explicit", Wrapped(lambda m, x: m.a(x), a=conv(3, 8, stride=2)),
                                    Wrapped(lambda m, x: m.a(x), a=conv(3, 8)), (1, 3, 16, 16))
         self.assertEqual(8 * 8 * 8 * 27, finding["macs"])
-        self.assertRegex(finding["where"], r"conv.py:\d+$")
+        self.assertRegex(finding["where"], r"check_test.py:\d+ \(conv.py:\d+\)$")
 
     def test_rank(self):
         self.assert_rule("rank-not-4", Wrapped(lambda m, x: m.a(x).flatten(2).softmax(1), a=conv(3, 8)),
@@ -327,7 +327,7 @@ class Speed(CheckTest):
         path = self.traced(Wrapped(lambda m, x: m.a(x), a=conv(3, 8, stride=2)), images(1, 3, 16, 16))
         text = self.succeed("check", path, "--nhwc", "--input", "1,3,16,16", "--explain-speed").stdout
         self.assertIn("padding-explicit: 1 finding; 100.0 % of the multiply-adds", text)
-        self.assertRegex(text, r"conv.py:\d+: CONV_2D with padding 1, 1, 1, 1")
+        self.assertRegex(text, r"\(conv.py:\d+\): CONV_2D with padding 1, 1, 1, 1")
         self.assertIn("fix: ", text)
 
 

@@ -14,6 +14,7 @@
 #include "lib/converter/frontend/normalise.h"
 #include "lib/converter/frontend/original_run.h"
 #include "lib/converter/frontend/recognise.h"
+#include "lib/converter/frontend/related_sizes.h"
 #include "lib/converter/frontend/sample_inputs.h"
 #include "lib/converter/frontend/sample_rows.h"
 #include "lib/converter/frontend/size_reads.h"
@@ -102,6 +103,7 @@ InputTypes Frontend::types_of_inputs(const NormalisedModel& model, const InferOp
     if (std::any_of(model.input_names.begin(), model.input_names.end(), is_name)) specs.push_back(solved);
   }
   InputTypes result = input_types(model, example_tensors(model, loaded_), specs, options_.pixels, how, diagnostics);
+  relate_sizes(loaded_.stated, model.input_names, result.types);
   for (size_t i = 0; solved_.empty() && i < result.types.size(); ++i) {
     const TensorType& type = result.types[i];
     if (result.sources[i] != TypeSource::kWeights || !all_fixed(type.dims)) continue;

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sizes of an exported program's inputs that depend on each other, as its symbols tell.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lib/converter/load/load_exported.h"
+#include "lib/types/tensor_type.h"
+
+namespace nnapi_convert {
+
+// Says open sizes of one symbol by the first axis that is the symbol itself, or else by one that is factor * symbol +
+// offset, which then is such a number for each call. `types` are those of the inputs of these names.
+void relate_sizes(const std::vector<ExportedTensor>& stated, const std::vector<std::string>& names,
+                  std::vector<TensorType>& types);
+
+}  // namespace nnapi_convert
