@@ -149,8 +149,23 @@ Dim Dim::floor_div(int64_t divisor) const {
   return whole;
 }
 
+namespace {
+
+// Returns dividend / divisor where that is one whole number for every size.
+std::optional<int64_t> whole_quotient(const Dim& dividend, const Dim& divisor) {
+  constexpr int64_t kAnySize = 1009;
+  const auto any_size = [](int, int) { return kAnySize; };
+  const int64_t of_divisor = divisor.evaluate(any_size);
+  if (of_divisor == 0 || dividend.evaluate(any_size) % of_divisor != 0) return std::nullopt;
+  const int64_t quotient = dividend.evaluate(any_size) / of_divisor;
+  return dividend == divisor * Dim(quotient) ? std::optional(quotient) : std::nullopt;
+}
+
+}  // namespace
+
 std::optional<Dim> Dim::exact_div(const Dim& divisor) const {
   if (*this == divisor) return Dim(1);
+  if (const auto quotient = whole_quotient(*this, divisor)) return Dim(*quotient);
   if (divisor.terms_.size() + (divisor.number_ != 0 ? 1 : 0) != 1) return std::nullopt;
   const Monomial divisor_monomial = divisor.is_fixed() ? Monomial() : divisor.terms_.begin()->first;
   const int64_t divisor_coefficient = divisor.is_fixed() ? divisor.number_ : divisor.terms_.begin()->second;

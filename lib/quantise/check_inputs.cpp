@@ -21,7 +21,7 @@ std::vector<int64_t> sizes_of(const TensorType& type, const InputTuple* real, si
   if (real != nullptr) return (*real)[number].toTensor().sizes().vec();
   std::vector<int64_t> sizes;
   for (const Dim& dim : type.dims) {
-    sizes.push_back(dim.fixed_value().value_or(sizes.empty() ? 1 : kFlexibleSize));
+    sizes.push_back(dim.evaluate([](int, int axis) { return axis == 0 ? 1 : kFlexibleSize; }));
   }
   return sizes;
 }

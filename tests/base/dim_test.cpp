@@ -121,6 +121,9 @@ TEST_CASE("Dim: exact division") {
   CHECK(*(kH * kW + kH * 4).exact_div(kH) == kW + 4);
   CHECK(*(kH + 1).exact_div(kH + 1) == 1);
   CHECK(*(kH.floor_div(2) * kW).exact_div(kH.floor_div(2)) == kW);
+  CHECK(*(kH.floor_div(5) * 64 - 64).exact_div(kH.floor_div(5) * 16 - 16) == 4);
+  CHECK(*(kH * 2 + kW * 2).exact_div(kH + kW) == 2);
+  CHECK_FALSE((kH * 2 + kW * 4).exact_div(kH + kW).has_value());
   CHECK_FALSE(kH.exact_div(2).has_value());
   CHECK_FALSE((kH * kW + 4).exact_div(kH).has_value());
   CHECK_FALSE(kH.exact_div(kH * kH).has_value());

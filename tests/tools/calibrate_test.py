@@ -227,6 +227,9 @@ class Branches(CalibrateTest):
         self.assertGreater(verified["outputs"][0]["snr_db"], 20)
 
 
+NEEDS_PYTORCH = [*SHIM, "--needs-pytorch"]
+
+
 class CpuInside(nn.Module):
     """An operation that NNAPI hasn't, between convolutions."""
 
@@ -275,7 +278,7 @@ class Partitioned(CalibrateTest):
         return text, [segment["operations"] for segment in json.loads(report.read_text())["partition"]["segments"]]
 
     def test_each_segment_computes_with_integers(self):
-        for options in ([], SHIM, ["--quant", "core"], [*SHIM, "--quant", "core"]):
+        for options in ([], NEEDS_PYTORCH, ["--quant", "core"], [*NEEDS_PYTORCH, "--quant", "core"]):
             with self.subTest(options=options):
                 text, segments = self.partitioned(*options, "--verify")
                 self.assertIn("segment 1: quantised", text)

@@ -81,7 +81,7 @@ class OnTheDevice(CliTest, StockTorchTest):
         device = json.loads(file.read_text())["device"]["name"]
         path = self.folder / "out.pt"
         path.unlink(missing_ok=True)
-        result = run(model, *options, "--runtime", "shim", "--device-profile", file, "--min-segment-macs", 0,
+        result = run(model, *options, "--runtime", "shim", "--needs-pytorch", "--device-profile", file, "--min-segment-macs", 0,
                      "-o", path)
         self.assertIn(result.code, (0, 1), f"\n{result}")
         if result.code == 1:

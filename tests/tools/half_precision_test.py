@@ -213,7 +213,8 @@ class HalfPrecision(CliTest):
 
         model = self.saved(Parts)
         out = self.folder / "parts.pt"
-        self.succeed(model, "--nhwc", "--input", "1,3,16,16", "--runtime", "shim", "--min-segment-macs", "0", "-o", out)
+        self.succeed(model, "--nhwc", "--input", "1,3,16,16", "--runtime", "shim", "--min-segment-macs", "0",
+                     "--needs-pytorch", "-o", out)
         (self.folder / "x").write_bytes(bytes(4 * 3 * 16 * 16))
         self.assertIn("has no record extra/nnapi_shim.index", self.run_core(out).stderr)
 

@@ -63,7 +63,7 @@ class All(Behaviour):
 
     def test_models(self):
         for model in ALL:
-            for options in ([], ["--nhwc"], ["--nhwc", "--runtime", "shim"]):
+            for options in ([], ["--nhwc"], ["--nhwc", "--runtime", "shim", "--needs-pytorch"]):
                 with self.subTest(model=model.__name__, options=options):
                     self.check_behaviour(model.__name__, *options)
 

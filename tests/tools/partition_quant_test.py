@@ -25,7 +25,7 @@ class Values(QuantParts):
                     out, report = self.partitioned(path, *arguments)
                     self.assertEqual(mode, report["quant"])
                     found[mode] = self.assert_values(name, net, out, mode)
-                    _, shim = self.partitioned(path, *arguments, "--runtime", "shim", out="shim.pt")
+                    _, shim = self.partitioned(path, *arguments, "--runtime", "shim", "--needs-pytorch", out="shim.pt")
                     self.assertEqual(self.operations(report), self.operations(shim))
             if "full" in modes:
                 for ones, others in zip(found["core"], found["full"]):

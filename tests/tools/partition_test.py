@@ -181,7 +181,7 @@ class Traced(Partition):
     def test_around_an_operation(self):
         path = self.save(Between(), images(1, 3, 24, 24))
         samples = [[images(1, 3, 24, 24, seed=seed)] for seed in range(3)]
-        for arguments in (["--nhwc"], ["--nchw"], ["--nhwc", "--runtime", "shim"]):
+        for arguments in (["--nhwc"], ["--nchw"], ["--nhwc", "--runtime", "shim", "--needs-pytorch"]):
             with self.subTest(arguments=arguments):
                 out, partition = self.partitioned(path, *self.between, *arguments)
                 self.assertEqual([1, 5], [part["operation_count"] for part in partition["segments"]])

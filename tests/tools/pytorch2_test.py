@@ -84,7 +84,7 @@ class Refused(CliTest):
         for arguments in ((), ("--fallback", "none")):
             self.fail_with(1, FOLDER / "refused_lanczos.pt", *arguments, "--nhwc", "-o", self.folder / "out.pt",
                            needed=["aten::_upsample_lanczos2d_aa (PyTorch 2.12)", "which PyTorch 1.13.1",
-                                   "functional.py", "interpolate with mode \"bilinear\""])
+                                   "make.py:112", "interpolate with mode \"bilinear\""])
 
     def test_dtypes(self):
         for name, dtype in (("refused_uint16", "uint16"), ("refused_float8", "float8_e4m3fn")):

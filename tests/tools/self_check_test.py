@@ -162,7 +162,7 @@ class Masked(nn.Module):
 class SelfCheck(CliTest):
     def converted(self, model, *options, name="out.pt"):
         path = self.folder / name
-        done = self.succeed(model, "--nhwc", "--runtime", "shim", *options, "-o", path)
+        done = self.succeed(model, "--nhwc", "--runtime", "shim", "--needs-pytorch", *options, "-o", path)
         return path, done.stderr
 
     def samples(self, path):

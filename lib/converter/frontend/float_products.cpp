@@ -97,8 +97,8 @@ bool make_float_product(Node* node) {
     return false;
   }
   if (has_relu(name)) result = plain.insert("relu", {result});
-  result = plain.insert("quantize_per_tensor",
-                        {result, argument(node, "output_scale"), argument(node, "output_zero_point"), at::kQUInt8});
+  const size_t count = node->inputs().size();  // scale and zero point come last
+  result = plain.insert("quantize_per_tensor", {result, node->input(count - 2), node->input(count - 1), at::kQUInt8});
   result->setType(node->output()->type());
   replace_by(node, {result});
   return true;

@@ -229,7 +229,8 @@ OperationCheck check_operations(const VerifyRequest& request) {
   }
   const std::vector<Tensors> samples =
       tensor_samples(request, original, file, request.samples.value_or(VerifyDefaults::kSamples));
-  const ConvertOptions options = bind_arguments(original, recorded_options(file));
+  ConvertOptions options = bind_arguments(original, recorded_options(file));
+  options.may_need_pytorch = true;  // as the file does, perhaps
   split_results(original, recorded_splits(file));
   const Conversion conversion = convert(original, options, ignored);
   if (!file.is_partitioned && is_flexible(file)) run_converted(file, samples.at(0));  // writes its sizes

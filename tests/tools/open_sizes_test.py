@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Exported programs with open sizes, of PyTorch 2.14 (testdata/exported/open): NAME.npz has arguments of several sizes (sK_aJ)
+and what PyTorch gave for them (sK_rJ). Parts go to NNAPI beside steps on the CPU, and one symbol is one size."""
+
+import unittest
+
+import numpy
+import torch
+
+from cli import CliTest, ROOT
+from exported_fixtures import EXPORTED, tensors
+from stock_torch import StockTorchTest, load
+
+OPEN = EXPORTED / "open"
+LIBRARY = ROOT / "build" / "release" / "lib" / "libnnapi_shim_torch.so"
+torch.ops.load_library(str(LIBRARY))
+RUNTIMES = {"pytorch": (), "shim": ("--runtime", "shim")}
+# What a guard says of sizes that the program doesn't take: arguments, and the words of each runtime.
+GUARDED = {
+    "same_symbol": ([(1, 3, 16, 9)], {"pytorch": "input x: size 3: 9 found, size 2 of x needed", "shim": "9"}),
+    "two_inputs_one_length": ([(1, 5, 8), (1, 6)], {"pytorch": "size 1: 6 found, size 1 of x needed",
+                                                   "shim": "axis 1 of argument 1 has size 6, 5 needed"}),
+    "windows": ([(1, 18, 24, 8)], {"pytorch": "18", "shim": "18"}),
+}
+
+
+class OpenSizes(CliTest, StockTorchTest):
+    def converted(self, name, runtime):
+        out = self.folder / f"{name}_{runtime}.pt"
+        self.succeed(OPEN / f"{name}.pt2", "--min-segment-macs", "0", *RUNTIMES[runtime], "--verify", "-o", out)
+        return load(out)
+
+    def test_all_sizes(self):
+        for path in sorted(OPEN.glob("*.pt2")):
+            values = numpy.load(OPEN / f"{path.stem}.npz")
+            for runtime in RUNTIMES:
+                with self.subTest(name=path.stem, runtime=runtime):
+                    module = self.converted(path.stem, runtime)
+                    for sample in (0, 1, 2, 0):
+                        inputs = [torch.from_numpy(values[f"s{sample}_a{i}"]) for i in range(9) if f"s{sample}_a{i}" in values]
+                        for i, found in enumerate(tensors(module(*inputs))):
+                            self.assert_close(torch.from_numpy(values[f"s{sample}_r{i}"]), found)
+
+    def test_guards(self):
+        for name, (shapes, words) in GUARDED.items():
+            for runtime in RUNTIMES:
+                with self.subTest(name=name, runtime=runtime):
+                    module = self.converted(name, runtime)
+                    with self.assertRaisesRegex(Exception, words[runtime]):
+                        module(*(torch.rand(shape) for shape in shapes))
+
+    def test_memory_of_many_sizes(self):
+        """Compilations of old sizes are freed."""
+        for runtime in RUNTIMES:
+            module = self.converted("sort_after_conv", runtime)
+            peaks = []
+            for round_ in range(6):
+                for size in range(9, 34):
+                    module(torch.rand(1, 3, size, 20))
+                with open("/proc/self/statm") as file:
+                    peaks.append(int(file.read().split()[1]) * 4096)
+            with self.subTest(runtime=runtime):
+                self.assertLess(peaks[-1] - peaks[1], 24 << 20, peaks)
+
+
+if __name__ == "__main__":
+    unittest.main()
