@@ -13,6 +13,7 @@
 #include "lib/base/error.h"
 #include "lib/base/files_apart.h"
 #include "lib/base/host_library.h"
+#include "lib/base/own_library.h"
 #include "lib/base/patience.h"
 #include "tools/nnapi-convert/batch/baseline.h"
 #include "tools/nnapi-convert/batch/batch.h"
@@ -155,6 +156,14 @@ FilesInUse files_of(const BatchArguments& arguments, const BatchRequest& request
   return files;
 }
 
+// LibTorch counts processors by it before it takes one thread, and the memory of models is read from it.
+void check_proc() {
+  if (std::filesystem::exists("/proc/cpuinfo")) return;
+  throw ConvertError(ExitCode::kBadFile,
+                     "batch: /proc is not mounted, and LibTorch needs it to compute on one thread; mount it (mount -t "
+                     "proc proc /proc), or convert the models one by one");
+}
+
 BatchRequest make_request(const CLI::App& app, const BatchArguments& arguments) {
   BatchRequest request;
   for (const ConvertOption& option : convert_options()) request.worker.rules.push_back(option.rule);
@@ -165,7 +174,7 @@ BatchRequest make_request(const CLI::App& app, const BatchArguments& arguments) 
   request.worker.extension = arguments.extension;
   request.worker.resume = arguments.resume;
   // The hashes tell apart builds of the same version number.
-  request.worker.program = version_text() + " " + hash_of_file("/proc/self/exe") + " " + hash_of_file(engine_path());
+  request.worker.program = version_text() + " " + hash_of_file(own_program_path()) + " " + hash_of_file(engine_path());
   // The host's NNAPI belongs to it: it decides the results of --verify.
   const std::string nnapi = host_library_path();
   if (std::filesystem::is_regular_file(nnapi)) request.worker.program += " " + hash_of_file(nnapi);
@@ -220,6 +229,7 @@ int run_batch_command(const Arguments& command_line) {
   const BatchRequest request = make_request(app, arguments);
   check_names(request);
   check_files_apart(files_of(arguments, request));
+  check_proc();
   engine(torch_libraries_of(request));  // once, before workers are forked
   const BatchResult result = run_batch(request);
   std::optional<Comparison> comparison;

@@ -19,6 +19,7 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/input_file.h"
+#include "lib/base/own_library.h"
 #include "lib/converter/emit/litert_file.h"
 #include "lib/converter/verify/litert_script.h"
 #include "lib/litert/file_reader.h"
@@ -113,7 +114,7 @@ constexpr const char* kPackage = "node_modules/@litertjs/core";
 // The folder of npm's packages: the user's, or that of a build of this project.
 fs::path package_folder() {
   if (const char* given = std::getenv("NNAPI_CONVERT_LITERT")) return given;
-  return fs::read_symlink("/proc/self/exe").parent_path().parent_path().parent_path() / "litert";
+  return own_program_path().parent_path().parent_path().parent_path() / "litert";
 }
 
 void check_packages() {
