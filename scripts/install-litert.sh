@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs LiteRT for Node into build/litert, for `nnapi-convert verify model.pt out.tflite` and for tests: npm's packages
-# as tools/litert-runner/package-lock.json pins them. Does nothing if they are there. scripts/install.sh brings Node.
+# as tools/litert-runner/package-lock.json pins them. Does nothing if they are there. scripts/install.sh --tests brings Node.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -227,7 +227,7 @@ emit() {
   build/release/bin/nnapi-convert shim --emit "$build/shim" --force
 }
 
-step "install packages" ./scripts/install.sh llvm qemu-user-static
+step "install packages" ./scripts/install.sh --tests llvm qemu-user-static
 mkdir -p "$build"
 step "emit the shim" emit
 for abi in "${abis[@]}"; do

@@ -127,7 +127,7 @@ test_core() {
   "${emulator[@]}" "$build/bin/shim_overhead" 1000
 }
 
-step "install packages" ./scripts/install.sh qemu-user llvm
+step "install packages" ./scripts/install.sh --tests qemu-user llvm
 step "unpack Debian's packages for $architecture" make_root
 step "configure" cmake --preset "$architecture"
 step "build the shim's core" cmake --build --preset "$architecture" --parallel "$jobs"

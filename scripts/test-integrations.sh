@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Tests the rules for Bazel and the plugin for Gradle with Debian's packages of both, offline, and the docs' lines in Kotlin with
-# a compiler from Maven Central: too slow and too large for every run of the tests. Needs what scripts/install.sh installs, and
+# a compiler from Maven Central: too slow and too large for every run of the tests. Needs what scripts/install.sh --tests installs, and
 # installs bazel-bootstrap, gradle, maven and nginx-light.
 #   NNAPI_CONVERT_KOTLIN=FOLDER the jars of kotlin-compiler-embeddable; without it they are fetched
 #   NNAPI_CONVERT_BUILD=FOLDER  a build folder that is up to date; without it build/release is built
@@ -10,7 +10,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/steps.sh"
 cd "$ROOT"
 
-step "install packages" ./scripts/install.sh bazel-bootstrap gradle maven nginx-light
+step "install packages" ./scripts/install.sh --tests bazel-bootstrap gradle maven nginx-light
 if [[ -z ${NNAPI_CONVERT_BUILD:-} ]]; then
   step "configure" cmake --preset release
   step "build" cmake --build --preset release --parallel 2

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Tests reports' pages in a browser, and the graphs for Graphviz with its dot: Chromium is too large for every run of the
-# tests. Needs what scripts/install.sh installs, and installs chromium, chromium-driver, python3-selenium and graphviz.
+# tests. Needs what scripts/install.sh --tests installs, and installs chromium, chromium-driver, python3-selenium and graphviz.
 #   NNAPI_CONVERT_BUILD=FOLDER  a build folder that is up to date; without it build/release is built
 #   NNAPI_PAGE_SHOTS=FOLDER     keep pictures of the pages there
 set -euo pipefail
@@ -9,7 +9,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/steps.sh"
 cd "$ROOT"
 
-step "install packages" ./scripts/install.sh chromium chromium-driver python3-selenium graphviz fonts-dejavu-core
+step "install packages" ./scripts/install.sh --tests chromium chromium-driver python3-selenium graphviz fonts-dejavu-core
 if [[ -z ${NNAPI_CONVERT_BUILD:-} ]]; then
   step "configure" cmake --preset release
   step "build" cmake --build --preset release --parallel 2

@@ -12,7 +12,7 @@ run_tests() {
   ctest --preset "$1" --parallel 2 --no-tests=error --output-log "build/ctest-$1.log"
 }
 
-step "install packages" ./scripts/install.sh
+step "install packages" ./scripts/install.sh --tests
 step "configure" cmake --preset release ${NNAPI_CONVERT_WERROR:+"-DNNAPI_CONVERT_WERROR=$NNAPI_CONVERT_WERROR"}
 step "build" cmake --build --preset release --parallel 2
 step "install LiteRT for Node" ./scripts/install-litert.sh || echo "LiteRT is missing: its tests are skipped"

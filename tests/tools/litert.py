@@ -17,7 +17,7 @@ TYPES = {"float32": numpy.float32, "int32": numpy.int32, "uint8": numpy.uint8, "
 def missing():
     """Returns what LiteRT can't be run without here; an empty text if nothing is missing."""
     if shutil.which("node") is None:
-        return "Node isn't installed (scripts/install.sh)"
+        return "Node isn't installed (scripts/install.sh --tests)"
     if not (PACKAGES / "node_modules/@litertjs/core").is_dir():
         return f"LiteRT isn't installed in {PACKAGES} (scripts/install-litert.sh)"
     return ""
