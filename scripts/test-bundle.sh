@@ -44,7 +44,7 @@ headline=$(sed -n 's/^\$ \(nnapi-convert model\.pt .*\)/\1/p' README.md | head -
 read -ra convert <<<"${headline#nnapi-convert }"
 make_model() {
   mkdir -p "$out/model"
-  (cd "$out/model" && "$PYTHON" -W ignore -c "$(sed -n '/^```python$/,/^```$/p' "$ROOT/README.md" | grep -v '^```')")
+  (cd "$out/model" && "$PYTHON" -W ignore -c "$(sed -n '/^```python$/,/^```$/{/^```$/q;p}' "$ROOT/README.md" | tail -n +2)")
 }
 
 # make_root SUITE ROOT [PACKAGE]
@@ -119,6 +119,9 @@ run_bundle() {
   unset settings
   expect "<html" inside "$program" inspect shim.pt --format html --doctor doctor.json
   if [[ -x $root/bin/sh ]]; then
+    # shellcheck disable=SC2016 # the shell inside expands it
+    expect "nnapi-convert " inside /bin/sh -c 'LD_PRELOAD=$(echo /usr/lib/*/libapt-pkg.so.*.0) exec "$0" --version' \
+      "$program"
     expect "no LD" inside --system "$program" model.pt --input 1,3,224,224 --nhwc --calibrate random:2 \
       --metric 'if env | grep ^LD_; then exit 1; fi; ls / >/dev/null && echo no LD >&2; echo 1; :' -o int8.pt
   fi

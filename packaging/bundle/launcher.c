@@ -2,6 +2,7 @@
 // Starts a program of the bundle (scripts/make-bundle.sh) by the loader and with the libraries that the bundle brings,
 // so that it needs none of the system's. FOLDER/bin/NAME, a copy of this program, starts FOLDER/libexec/NAME. It is
 // linked statically, and sets no environment variable: what the program starts finds the system's libraries.
+// LD_PRELOAD and LD_AUDIT are taken away.
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -62,9 +63,12 @@ int main(int argc, char** argv) {
   if (folders == NULL || words == NULL) return fail(self, strerror(errno), "free some memory");
   strcpy(folders, kFolders);
   if (users != NULL && *users != '\0') strcat(strcat(folders, ":"), users);
+  // Libraries of the system may need a later C library than the bundle's, which stops the program at once.
+  unsetenv("LD_PRELOAD");
+  unsetenv("LD_AUDIT");
   // No library is taken by the system's cache, which is for the system's C library.
-  char* const options[kWordsOfLoader] = {loader,    "--inhibit-cache", "--library-path", folders,
-                                         "--argv0", self,              program};
+  char* const options[kWordsOfLoader] = {loader, "--inhibit-cache", "--library-path", folders, "--argv0", self,
+                                         program};
   memcpy(words, options, sizeof options);
   for (int i = 1; i <= argc; ++i) words[kWordsOfLoader + i - 1] = argv[i];  // with the null behind them
   if (argc == 0) words[kWordsOfLoader] = NULL;
