@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Converts networks of torchvision, timm and Transformers by the Python module, and by files and the command, and
 compares: whether NNAPI runs them whole, and whether the command's verify passes. Tells what convert() takes beyond the
-export and the command. No test of CI: it needs the wheel (scripts/make-wheel.py) and PyTorch 2 with the libraries.
+export and the command, in CPU time of its process. No test of CI: it needs the wheel (scripts/make-wheel.py) and
+PyTorch 2 with the libraries.
 
     python3 -m venv build/try && build/try/bin/pip install build/bundle/*.whl torch torchvision timm transformers
     build/try/bin/python scripts/try_python.py [NAME...]
@@ -28,7 +29,7 @@ TIMM = ("resnet10t", "mobilenetv4_conv_small", "efficientvit_b0", "ghostnet_100"
         "mobilevit_xxs", "repvgg_a0", "edgenext_xx_small", "convnext_atto")
 FAMILIES = tuple(f"hf_{name}" for name in (
     "bert", "distilbert", "albert", "roberta", "electra", "gpt2", "llama", "vit", "dinov2", "t5_encoder"))
-MOST_OVERHEAD = 0.05  # seconds, of convert() beyond the export and the command
+MOST_OVERHEAD = 0.05  # seconds of this process's CPU time, of convert() beyond the export and the command
 
 
 def timm_networks():
@@ -57,11 +58,11 @@ class Clock:
         function: Callable[..., Any] = getattr(owner, name)
 
         def watched(*arguments: Any, **options: Any) -> Any:
-            start = time.perf_counter()
+            start = time.process_time()
             try:
                 return function(*arguments, **options)
             finally:
-                self.seconds += time.perf_counter() - start
+                self.seconds += time.process_time() - start
 
         setattr(owner, name, watched)
 
@@ -114,16 +115,16 @@ def main() -> int:
             print(f"{network.name}: can't be made: {type(error).__name__}: {str(error)[:100]}", flush=True)
             continue
         with tempfile.TemporaryDirectory() as folder:
-            clock.seconds, start = 0.0, time.perf_counter()
+            clock.seconds, start = 0.0, time.process_time()
             out = os.path.join(folder, "out.pt")
             made, how = "", ""
             try:
                 result = nnapi_convert.convert(model, inputs, out, nchw=True, progress=False)
-                beyond = time.perf_counter() - start - clock.seconds
+                beyond = time.process_time() - start - clock.seconds
                 made, how = "whole" if result.is_whole else "parts", result.how
                 result.verify()
             except nnapi_convert.Error as error:
-                beyond = time.perf_counter() - start - clock.seconds
+                beyond = time.process_time() - start - clock.seconds
                 made = f"{made} {type(error).__name__}: {error.text.splitlines()[0][:120]}"
             files = by_files(model, inputs, folder)
         rows.append({"name": network.name, "module": made, "files": files, "beyond": beyond})
