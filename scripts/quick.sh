@@ -32,6 +32,7 @@ add_folder() {
       add "op_cases converter_test" '^bad$|^ops/[a-z_]+$|^converter/' ;;
     lib/converter/load/* | tests/exported/*) add "exported_test nnapi-convert" '^exported:|^cli_exported' ;;
     lib/converter/* | tests/converter/*) add "converter_test nnapi-convert" '^converter/|^cli_partition_Limits' ;;
+    tools/python/* | tests/python/*) add nnapi-convert '^python_' ;;
     tools/nnapi-convert/* | lib/report_page/* | testdata/cli/*) add nnapi-convert '^cli_case_' ;;
     *) complain "$1: no folder that this script knows; lib/..., tests/..., testdata/... or tools/nnapi-convert needed" ;;
   esac
