@@ -70,7 +70,7 @@ class ReadmeTest(CliTest):
 
     def check_all(self):
         found = commands_of(README)
-        self.assertGreater(len(found), 15)
+        self.assertGreater(len(found), 12)
         for command in found:
             if not self.work.has(command):
                 continue
