@@ -103,11 +103,14 @@ add_licences() {
       install -m 644 "/usr/share/doc/${package%%:*}/copyright" "$licences/${package%%:*}"
     done
   } >"$licences/PACKAGES"
+  cp -rL /usr/share/common-licenses "$licences/" # to which these refer
 }
 
-rm -rf "$folder" "$out/$name.tar.xz"
+# Earlier versions, too: what reads this folder takes the one that is there.
+rm -rf "$out"/nnapi-convert-*-linux-"$(uname -m)"*
 mkdir -p "$folder"/{bin,lib,libexec,"$own"}
-: >"$out/packages"
+# Whose code is compiled into the programs, and into the launcher: libraries of headers, and the C library.
+printf '%s\n' libcli11-dev nlohmann-json3-dev libc6-dev >"$out/packages"
 
 loader=$(readelf -lW "$installed/bin/nnapi-convert" | sed -n 's/.*interpreter: \(.*\)\]/\1/p')
 add_library "$loader" "$(basename "$loader")"

@@ -144,6 +144,7 @@ print("passed" if result.verify().passed else "failed", int(result.is_whole))'
 }
 
 make_wheel() {
+  rm -f "$out"/nnapi_convert-*.whl
   "$PYTHON" scripts/make-wheel.py "${bundle%.tar.xz}" "$out"
 }
 
