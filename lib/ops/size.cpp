@@ -38,7 +38,8 @@ std::vector<ValueType> arithmetic_of(const OpArguments& args, const Dim& a, cons
   if (operation == '-') return {Dims{a - b}};
   if (operation == '*') return {Dims{a * b}};
   args.require(b.is_fixed() && b.value() > 0, "a division by " + b.text(), "a positive number");
-  return {Dims{a.floor_div(b.value())}};
+  const Dim quotient = a.floor_div(b.value());
+  return {Dims{operation == '%' ? a - b * quotient : quotient}};
 }
 
 template <char operation>
@@ -50,8 +51,17 @@ std::vector<ValueType> negated(const OpArguments& args) {
   return {Dims{Dim(0) - operand(args, "a")}};
 }
 
+// A constant of several numbers, or of one along an axis, is a tensor.
+void require_number(const OpArguments& args, const std::string& name) {
+  if (!args.is_constant(name)) return;
+  const c10::IValue value = args.value(name);
+  args.require(!value.isTensor() || value.toTensor().dim() == 0, "a tensor with axes and a size", "a number");
+}
+
 template <char operation>
 std::vector<ValueType> tensor_arithmetic(const OpArguments& args) {
+  require_number(args, "self");
+  require_number(args, "other");
   args.require(!args.has("alpha") || args.number("alpha") == 1, "alpha other than 1 with sizes", "1");
   return arithmetic_of<operation>(args, operand(args, "self"), operand(args, "other"));
 }
@@ -142,6 +152,7 @@ OpRules size_rules() {
       {"aten::mul.int(int a, int b) -> int", 1, kSizeNote, arithmetic<'*'>, nullptr,
        kElementwise | Memory::kFresh | Fact::kTakesAnyNumber},
       {"aten::floordiv.int(int a, int b) -> int", 1, kSizeNote, arithmetic<'/'>, nullptr, kUnprovedRows},
+      {"aten::remainder.int(int a, int b) -> int", 1, kSizeNote, arithmetic<'%'>, nullptr, kUnprovedRows},
       {"aten::__getitem__.t(t[](a) list, int idx) -> t(*)", 1, "sizes and lists of tensors", list_element,
        lower_list_element, kUnprovedRows | Fact::kIsOfContainers},
       {"aten::len.t(t[] a) -> int", 1, kSizeNote, list_length, nullptr, kUnprovedRows | Fact::kIsOfContainers},

@@ -1,48 +1,85 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/plan/segment_sizes.h"
 
+#include <algorithm>
+
 #include "lib/converter/frontend/express_sizes.h"
 
 namespace nnapi_convert {
 namespace {
 
-// factor * size + offset, with a factor above 0.
+constexpr int kQuotients = -1;  // the first number of an atom that is a quotient; no input has it
+
+// factor * atom + offset.
 struct Linear {
-  OpenSize size;
+  OpenSize atom;
   int64_t factor, offset;
 };
 
-std::optional<Linear> linear_of(const Dim& dim) {
-  const std::set<OpenSize> sizes = open_sizes_in(dim);
-  if (sizes.size() != 1) return std::nullopt;
-  const auto at = [&](int64_t value) { return dim.evaluate([value](int, int) { return value; }); };
-  Linear result{*sizes.begin(), at(2) - at(1), 2 * at(1) - at(2)};
-  const bool is_linear = result.factor > 0 && dim == to_dim(result.size) * Dim(result.factor) + Dim(result.offset);
+std::optional<Linear> linear_of(const Dim& flat) {
+  const std::set<OpenSize> atoms = open_sizes_in(flat);
+  if (atoms.size() != 1) return std::nullopt;
+  const auto at = [&](int64_t value) { return flat.evaluate([value](int, int) { return value; }); };
+  Linear result{*atoms.begin(), at(2) - at(1), 2 * at(1) - at(2)};
+  const bool is_linear = result.factor != 0 && flat == to_dim(result.atom) * Dim(result.factor) + Dim(result.offset);
   return is_linear ? std::optional(result) : std::nullopt;
+}
+
+// The atom of which `size` is a whole number of times.
+Dim solved(const Linear& linear, const Dim& size) {
+  const Dim rest = size - Dim(linear.offset);
+  return linear.factor > 0 ? rest.floor_div(linear.factor) : Dim(0) - rest.floor_div(-linear.factor);
 }
 
 }  // namespace
 
+class SegmentSizes::Flattening : public DimVisitor {
+ public:
+  explicit Flattening(std::vector<Quotient>& quotients) : quotients_(quotients) {}
+
+  Dim at(size_t number) const { return sizes_[number]; }
+  size_t number(int64_t value) override { return add(Dim(value)); }
+  size_t size(int input, int axis) override { return add(Dim::of_input(input, axis)); }
+  size_t sum(size_t a, size_t b) override { return add(sizes_[a] + sizes_[b]); }
+  size_t product(size_t a, size_t b) override { return add(sizes_[a] * sizes_[b]); }
+  size_t floor_div(size_t a, size_t b) override {
+    const int64_t divisor = sizes_[b].value();
+    const auto found = std::find_if(quotients_.begin(), quotients_.end(), [&](const Quotient& each) {
+      return each.divisor == divisor && each.dividend == sizes_[a];
+    });
+    const auto place = static_cast<int>(found - quotients_.begin());
+    if (found == quotients_.end()) quotients_.push_back({sizes_[a], divisor});
+    return add(Dim::of_input(kQuotients, place));
+  }
+
+ private:
+  size_t add(Dim size) {
+    sizes_.push_back(std::move(size));
+    return sizes_.size() - 1;
+  }
+
+  std::vector<Quotient>& quotients_;
+  std::vector<Dim> sizes_;
+};
+
 SegmentSizes::SegmentSizes(const std::vector<Dims>& inputs) {
-  for (size_t i = 0; i < inputs.size(); ++i) take_single(inputs[i], static_cast<int>(i));
-  for (size_t i = 0; i < inputs.size(); ++i) take_linear(inputs[i], static_cast<int>(i));
+  for (const bool is_single : {true, false}) {
+    for (size_t i = 0; i < inputs.size(); ++i) take_linear(inputs[i], static_cast<int>(i), is_single);
+  }
   for (size_t i = 0; i < inputs.size(); ++i) take_others(inputs[i], static_cast<int>(i));
 }
 
-void SegmentSizes::take_single(const Dims& dims, int input) {
-  for (size_t axis = 0; axis < dims.size(); ++axis) {
-    const std::set<OpenSize> sizes = open_sizes_in(dims[axis]);
-    if (sizes.size() != 1 || is_of_values(dims[axis]) || !(to_dim(*sizes.begin()) == dims[axis])) continue;
-    by_size_.emplace(*sizes.begin(), Dim::of_input(input, static_cast<int>(axis)));
-  }
+Dim SegmentSizes::flat(const Dim& size) const {
+  Flattening flattening(quotients_);
+  return flattening.at(size.visit(flattening));
 }
 
-void SegmentSizes::take_linear(const Dims& dims, int input) {
+void SegmentSizes::take_linear(const Dims& dims, int input, bool is_single) {
   for (size_t axis = 0; axis < dims.size(); ++axis) {
-    const std::optional<Linear> linear = is_of_values(dims[axis]) ? std::nullopt : linear_of(dims[axis]);
-    if (!linear || by_size_.count(linear->size) != 0) continue;
-    const Dim found = Dim::of_input(input, static_cast<int>(axis));
-    by_size_.emplace(linear->size, (found - Dim(linear->offset)).floor_div(linear->factor));
+    const std::optional<Linear> linear = is_of_values(dims[axis]) ? std::nullopt : linear_of(flat(dims[axis]));
+    if (!linear || by_atom_.count(linear->atom) != 0) continue;
+    if (is_single != (linear->factor == 1 && linear->offset == 0)) continue;
+    by_atom_.emplace(linear->atom, solved(*linear, Dim::of_input(input, static_cast<int>(axis))));
   }
 }
 
@@ -53,14 +90,23 @@ void SegmentSizes::take_others(const Dims& dims, int input) {
   }
 }
 
+std::optional<Dim> SegmentSizes::own_of_atom(const OpenSize& atom) const {
+  const auto found = by_atom_.find(atom);
+  if (found != by_atom_.end()) return found->second;
+  if (atom.first != kQuotients) return std::nullopt;
+  const Quotient quotient = quotients_.at(static_cast<size_t>(atom.second));
+  const std::optional<Dim> dividend = own_of_flat(quotient.dividend);
+  return dividend ? std::optional(dividend->floor_div(quotient.divisor)) : std::nullopt;
+}
+
+std::optional<Dim> SegmentSizes::own_of_flat(const Dim& size) const {
+  return with_others(size, [this](const OpenSize& atom) { return own_of_atom(atom); });
+}
+
 std::optional<Dim> SegmentSizes::own(const Dim& size) const {
   if (size.is_fixed()) return size;
   const auto whole = by_text_.find(size.text());
-  if (whole != by_text_.end()) return whole->second;
-  return with_others(size, [this](const OpenSize& open) -> std::optional<Dim> {
-    const auto found = by_size_.find(open);
-    return found == by_size_.end() ? std::nullopt : std::optional(found->second);
-  });
+  return whole != by_text_.end() ? whole->second : own_of_flat(flat(size));
 }
 
 std::optional<Dims> SegmentSizes::own(const Dims& sizes) const {

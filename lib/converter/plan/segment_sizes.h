@@ -13,8 +13,8 @@ namespace nnapi_convert {
 
 class SegmentSizes {
  public:
-  // `inputs` are the sizes of the segment's inputs, which is a number of them, in open sizes of the model. An axis that
-  // is one of these tells it; one that is factor * size + offset does, too. Any other axis stands for itself.
+  // `inputs` are the sizes of the segment's inputs in open sizes of the model. An axis that is one of these, or a
+  // quotient of some, tells it; one that is factor * size + offset does, too. Any other axis stands for itself.
   explicit SegmentSizes(const std::vector<Dims>& inputs);
 
   // Returns the size by axes of the segment's inputs; nothing if they don't tell it, as of a size that depends on
@@ -23,11 +23,21 @@ class SegmentSizes {
   std::optional<Dims> own(const Dims& sizes) const;
 
  private:
-  void take_single(const Dims& dims, int input);
-  void take_linear(const Dims& dims, int input);
+  // A size with its quotients as atoms, which are numbered like open sizes.
+  struct Quotient {
+    Dim dividend;  // of atoms
+    int64_t divisor;
+  };
+  class Flattening;
+
+  Dim flat(const Dim& size) const;
+  std::optional<Dim> own_of_flat(const Dim& size) const;
+  std::optional<Dim> own_of_atom(const OpenSize& atom) const;
+  void take_linear(const Dims& dims, int input, bool is_single);
   void take_others(const Dims& dims, int input);
 
-  std::map<OpenSize, Dim> by_size_;
+  mutable std::vector<Quotient> quotients_;
+  std::map<OpenSize, Dim> by_atom_;
   std::map<std::string, Dim> by_text_;  // of those that stand for themselves
 };
 
