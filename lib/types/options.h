@@ -115,6 +115,7 @@ struct FrontendOptions : StageCallbacks {
   Fallback fallback = Fallback::kNone;
   ControlFlow control_flow = ControlFlow::kRefuse;
   std::set<std::string> disabled_passes;  // passes of infer and optimise to skip, to find faults
+  bool takes_any_rows = true;  // where the weights tell how wide rows of features are, a call may bring any number
 };
 
 // What makes a plan of it for a target.

@@ -361,6 +361,10 @@ void read_parsed(const CLI::App& app, ConvertArguments& arguments) {
   check_split_output(arguments);
   check_no_torchscript(arguments);
   check_needs_pytorch(arguments.options);
+  // LiteRT's delegates, drivers with rules, and data of a calibration want sizes that are fixed.
+  arguments.options.takes_any_rows = arguments.litert.empty() && arguments.package.empty() &&
+                                     !arguments.calibration.is_asked_for() && !arguments.options.device &&
+                                     !arguments.options.bundle_inputs;
   read_self_check(arguments);
   read_package(app, arguments);
   read_only_layout(arguments);

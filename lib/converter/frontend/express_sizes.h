@@ -11,7 +11,8 @@
 
 namespace nnapi_convert {
 
-// Inserts nodes at the graph's insertion point that compute the size; `size_of` gives or makes the value of an open one.
+// Inserts nodes at the graph's insertion point that compute the size; `size_of` gives or makes the value of an open
+// one.
 torch::jit::Value* insert_size(torch::jit::Graph& graph, const Dim& size,
                                const std::function<torch::jit::Value*(const OpenSize&)>& size_of);
 
@@ -19,8 +20,8 @@ torch::jit::Value* insert_size(torch::jit::Graph& graph, const Dim& size,
 std::optional<Dim> with_others(const Dim& size, const std::function<std::optional<Dim>(const OpenSize&)>& other);
 
 // Numbers and lists of numbers that are made of sizes of the model's inputs are read from these inputs, at the graph's
-// begin, whichever tensor had told them: a segment need neither hand over a tensor whose elements nobody reads, nor wait
-// for one. Adds the types of the new values.
+// begin, whichever tensor had told them: a segment need neither hand over a tensor whose elements nobody reads, nor
+// wait for one. Adds the types of the new values.
 void read_sizes_of_inputs(NormalisedModel& model, TypeMap& types);
 
 }  // namespace nnapi_convert

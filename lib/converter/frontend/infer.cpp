@@ -198,6 +198,7 @@ InferOptions infer_options(const FrontendOptions& options) {
   result.control_flow = options.control_flow;
   result.disabled_passes = options.disabled_passes;
   result.on_pass = options.on_dump;
+  result.takes_any_rows = options.takes_any_rows;
   return result;
 }
 

@@ -29,6 +29,7 @@ struct InferOptions {
   Composites kept = {};                        // stay the operators that they are
   std::set<std::string> disabled_passes = {};  // rewrites to leave out (lib/converter/frontend/passes.h)
   std::function<void(const std::string& pass, const std::string& text)> on_pass = {};  // see infer()
+  bool takes_any_rows = true;  // of features, where no file states sizes (solve_sizes.h)
 };
 
 }  // namespace nnapi_convert

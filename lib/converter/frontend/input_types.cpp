@@ -317,19 +317,23 @@ void MissingTypes::solve(const InferOptions& options, std::vector<std::optional<
   solved_.resize(missing_.size());
   if (!lacks_scale) solved_ = solve_sizes(model_, known, missing_, options);
   std::string told;
-  bool is_usual = false;
+  bool is_usual = false, has_any_rows = false;
   for (size_t i = 0; i < missing_.size(); ++i) {
     if (!is_known(i)) refuse();
     const size_t index = missing_[i].index;
     types[index] = TensorType{missing_[i].dtype, solved_[i]->dims, {}};
     if (solved_[i]->stays_open) continue;
+    Dims taken = solved_[i]->dims;
+    if (solved_[i]->has_any_rows) taken[0] = Dim(1);
     told += fmt::format("{}input {}: {}", told.empty() ? "" : ", ", model_.input_names[index],
-                        spec_text(solved_[i]->dims, missing_[i].dtype));
+                        spec_text(taken, missing_[i].dtype));
     is_usual = is_usual || solved_[i]->is_usual;
+    has_any_rows = has_any_rows || solved_[i]->has_any_rows;
   }
   if (told.empty()) return;
-  diagnostics.warn(fmt::format("{}, {}; --input gives other sizes", told,
-                               is_usual ? "the usual size of pictures, as the weights take any" : "from the weights"));
+  diagnostics.warn(fmt::format("{}, {}{}; --input gives other sizes", told,
+                               is_usual ? "the usual size of pictures, as the weights take any" : "from the weights",
+                               has_any_rows ? ", or any other number of rows" : ""));
 }
 
 // Returns what --input may be for an input, with DIMS for sizes of which nothing is known.

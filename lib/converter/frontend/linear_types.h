@@ -18,7 +18,8 @@ std::optional<std::vector<ValueType>> linear_types(const TorchNode& node, const 
 bool reads_open_size(const TorchNode& node, const TypeMap& types);
 
 // The same for any operator whose sizes don't depend on values: what PyTorch gives at a few numbers for each open size
-// decides. Sizes that are no such sums of the model's may be sums of those that the node reads, as of rows times columns.
+// decides. Sizes that are no such sums of the model's may be sums of those that the node reads, as of rows times
+// columns.
 std::optional<std::vector<ValueType>> types_by_trials(const TorchNode& node, const TypeMap& types);
 
 }  // namespace nnapi_convert

@@ -71,6 +71,7 @@ class Solver {
   std::optional<Unknowns> example_of(const Unknowns& dims, const Findings& found) const;
   Unknowns with_side(Unknowns dims, const std::set<OpenSize>& open, int64_t side) const;
   bool is_usual_picture(const Unknowns& dims, const Findings& found) const;
+  std::optional<Unknowns> with_any_rows(Unknowns dims) const;
 
   const NormalisedModel& model_;
   const TypeMap& known_;
@@ -282,6 +283,24 @@ bool Solver::is_usual_picture(const Unknowns& dims, const Findings& found) const
          std::all_of(usual.results.begin(), usual.results.end(), [](const auto& each) { return each.has_value(); });
 }
 
+// Returns the sizes with one number of rows, which is open, for all inputs; nothing unless all of these are rows of
+// features, of which every operator takes any number.
+std::optional<Unknowns> Solver::with_any_rows(Unknowns dims) const {
+  constexpr size_t kRankOfRows = 2;
+  if (!options_.takes_any_rows || unknown_.size() != model_.inputs.size()) return std::nullopt;
+  const Dim rows = Dim::of_input(static_cast<int>(unknown_[0].index), 0);
+  for (std::optional<Dims>& each : dims) {
+    if (!each || each->size() != kRankOfRows || !((*each)[0] == Dim(1))) return std::nullopt;
+    (*each)[0] = rows;
+  }
+  const Findings found = look(dims);
+  if (!found.fits || !found.equations.empty() || found.has_refusals) return std::nullopt;
+  const bool are_rows = std::all_of(found.results.begin(), found.results.end(), [&](const std::optional<Dims>& result) {
+    return result && !result->empty() && result->front() == rows;
+  });
+  return are_rows ? std::optional(dims) : std::nullopt;
+}
+
 // Returns sizes that the model takes, of which those that are open in `dims` are examples.
 std::optional<Unknowns> Solver::example_of(const Unknowns& dims, const Findings& found) const {
   const std::set<OpenSize> open = open_in(dims);
@@ -323,7 +342,7 @@ std::vector<std::optional<SolvedSizes>> Solver::run() {
   const bool are_of_convolutions =
       std::all_of(unknown_.begin(), unknown_.end(), [](const UnknownInput& each) { return each.dims.has_value(); });
   if (are_of_convolutions && found.fits && found.equations.empty() && !found.has_refusals) {
-    for (size_t i = 0; i < unknown_.size(); ++i) result[i] = SolvedSizes{*dims[i], false, true, false, {}};
+    for (size_t i = 0; i < unknown_.size(); ++i) result[i] = SolvedSizes{*dims[i], false, true, false, false, {}};
     return result;
   }
   for (int round = 0; round < kMostRounds && found.fits; ++round) {
@@ -342,9 +361,11 @@ std::vector<std::optional<SolvedSizes>> Solver::run() {
   }
   // An operator that refuses the sizes, or one without a rule, leaves them to the user.
   const bool may_be_taken = open_in(dims).empty() && !look(dims).has_refusals;
+  const std::optional<Unknowns> any_rows = may_be_taken ? with_any_rows(dims) : std::nullopt;
+  if (any_rows) dims = *any_rows;
   for (size_t i = 0; i < unknown_.size(); ++i) {
     if (!dims[i]) continue;
-    result[i] = SolvedSizes{*dims[i], is_usual, false, may_be_taken, {}};
+    result[i] = SolvedSizes{*dims[i], is_usual, false, may_be_taken, any_rows.has_value(), {}};
     if (example) result[i]->example = fixed_values(*(*example)[i]);
   }
   return result;

@@ -22,6 +22,7 @@ struct SolvedSizes {
   bool is_usual = false;    // height and width are free: they are the usual ones of pictures
   bool stays_open = false;  // every operator takes the open sizes of `dims`
   bool may_be_taken = false;     // all sizes of all inputs are fixed, and every operator takes them
+  bool has_any_rows = false;     // but that the first axis may have any size: a batch of rows of features
   std::vector<int64_t> example;  // sizes that the model takes; none where no example was found
 
   bool is_known() const { return stays_open || may_be_taken; }

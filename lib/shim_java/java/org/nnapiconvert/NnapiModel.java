@@ -179,11 +179,41 @@ public final class NnapiModel implements AutoCloseable {
   }
 
   /**
-   * Runs a model whose sizes are fixed and whose tensors are all float32: one array for each input, in NNAPI's order.
-   * Returns an array for each output. Copies the numbers.
+   * Runs a model whose tensors are all float32, and whose sizes are fixed but for one of each argument, which follows from
+   * the array's length: one array for each input, in NNAPI's order. Returns an array for each output. Copies the numbers.
    */
   public float[][] run(float[]... inputs) {
-    return run(inputs, new long[0][]);
+    return run(inputs, shapesOf(inputs));
+  }
+
+  /** The arguments' shapes, where one size is open and follows from the others; none where that can't be. */
+  private long[][] shapesOf(float[][] inputs) {
+    long[][] shapes = new long[inputs.length][];
+    boolean isOpen = false;
+    for (int i = 0; i < inputs.length; ++i) {
+      Objects.requireNonNull(inputs[i], "input " + i);
+      try {
+        shapes[i] = argumentSizes(i);
+      } catch (RuntimeException error) {
+        return new long[0][]; // the run says what is wrong
+      }
+      int open = -1;
+      long known = 1;
+      for (int axis = 0; axis < shapes[i].length; ++axis) {
+        if (shapes[i][axis] != 0) {
+          known *= shapes[i][axis];
+        } else if (open < 0) {
+          open = axis;
+        } else {
+          return new long[0][];
+        }
+      }
+      if (open < 0) continue;
+      if (inputs[i].length == 0 || inputs[i].length % known != 0) return new long[0][];
+      shapes[i][open] = inputs[i].length / known;
+      isOpen = true;
+    }
+    return isOpen ? shapes : new long[0][];
   }
 
   /** The same for arguments of these shapes. */
