@@ -65,9 +65,21 @@ class WrapperSource {
       if (!inputs()[i].is_read) continue;
       text_ += BoundarySource::check_dtype(inputs()[i]);
       text_ += boundary_.check_shape(i);
+      check_open_sizes(i);
     }
     text_ += boundary_.check_apart();
     line("    return None");
+  }
+
+  // NNAPI has no tensors without elements.
+  void check_open_sizes(size_t number) {
+    const InterfaceInput& input = inputs()[number];
+    for (size_t axis = 0; axis < input.type.rank(); ++axis) {
+      if (input.type.dims[axis].is_fixed()) continue;
+      const std::string size = fmt::format("torch.size({}, {})", input.name, axis);
+      text_ += BoundarySource::raise_if(fmt::format("torch.lt({}, 1)", size), input.name, fmt::format("size {}:", axis),
+                                        size, "1 or more");
+    }
   }
 
   // Writes the words that depend on input sizes. Computes equal expressions once.

@@ -269,24 +269,29 @@ class RuntimeSizes(CliTest, StockTorchTest):
         self.assertEqual([], self.row_segments(partition))
 
     def test_batch_of_the_input(self):
+        """Segments take all of its rows in one call."""
         path = self.save(Scanning(), torch.rand(2, CHANNELS))
         original = load(path)
-        for rows in (0, 4):
-            out = self.convert(path, "--input", f"?,{CHANNELS}", "--nhwc", "--min-segment-macs", "0", "--rows-per-call",
-                               str(rows), "--report", self.report)
-            partition = json.loads(self.report.read_text())["partition"]
-            self.assertEqual([rows or 1] * 2, [segment["rows"]["per_call"] for segment in partition["segments"]])
-            converted = load(out)
-            for batch in (1, 3, 8, 1, 0):
-                x = torch.rand(batch, CHANNELS, generator=torch.Generator().manual_seed(batch))
-                self.assert_same(call(original, x), call(converted, x))
-            with self.assertRaisesRegex(Exception, r"input .*: shape \[2, 11\] found, \[\?, 12\] needed"):
-                call(converted, torch.rand(2, CHANNELS - 1))
+        out = self.convert(path, "--input", f"?,{CHANNELS}", "--nhwc", "--min-segment-macs", "0", "--report", self.report)
+        partition = json.loads(self.report.read_text())["partition"]
+        self.assertEqual([None] * 2, [segment.get("rows") for segment in partition["segments"]])
+        converted = load(out)
+        for batch in (1, 3, 8, 1):
+            x = torch.rand(batch, CHANNELS, generator=torch.Generator().manual_seed(batch))
+            self.assert_same(call(original, x), call(converted, x))
+        for sizes, needed in (((2, 11), r"shape \[2, 11\] found, \[\?, 12\] needed"),
+                              ((0, 12), "size 0: 0 found, 1 or more needed")):
+            with self.assertRaisesRegex(Exception, "input .*: " + needed):
+                call(converted, torch.rand(sizes))
 
-    def test_height_and_width_have_to_be_given(self):
+    def test_height_and_width(self):
+        """A segment of rows behind one of open sizes."""
         path = self.save(Rows(Perceptron()))
-        self.fail_with(1, path, "--input", "1,3,?,?", "--nhwc", "-o", self.folder / "x.pt",
-                       needed=["NNAPI needs the flexible sizes of the inputs fixed", "--input"])
+        original = load(path)
+        converted = load(self.convert(path, "--input", "1,3,?,?", "--nhwc", "--min-segment-macs", "0"))
+        for height, width in ((10, 10), (7, 19), (24, 5), (10, 10)):
+            x = torch.rand(1, 3, height, width, generator=torch.Generator().manual_seed(height))
+            self.assert_same(call(original, x), call(converted, x))
 
     def test_sizes_that_break_a_promise(self):
         """The head takes rows of 12 numbers, but the graph can make others: an error, and no wrong numbers."""

@@ -135,6 +135,8 @@ class Evaluation {
       const auto found = types_.find(value);
       if (found != types_.end()) types.emplace(value, evaluated(found->second, point));
     });
+    const auto is_possible = [](const auto& each) { return are_sizes_possible(each.second); };
+    if (!std::all_of(types.begin(), types.end(), is_possible)) return std::nullopt;  // the model needs larger inputs
     if (const OpRule* rule = find_typed_rule(node_, types)) {
       try {
         return rule->shape(OpArguments(node_, types));
@@ -143,6 +145,16 @@ class Evaluation {
       }
     }
     return observed_types(node_, types);
+  }
+
+  // Whether tensors have no negative sizes.
+  static bool are_sizes_possible(const ValueType& type) {
+    const auto are_possible = [](const TensorType& tensor) {
+      return std::all_of(tensor.dims.begin(), tensor.dims.end(), [](const Dim& size) { return size.value() >= 0; });
+    };
+    if (const auto* tensor = std::get_if<TensorType>(&type)) return are_possible(*tensor);
+    const auto* list = std::get_if<TensorTypes>(&type);
+    return list == nullptr || std::all_of(list->begin(), list->end(), are_possible);
   }
 
   // Returns the linear sum of sizes that has these values at the points; nothing if there is none.
