@@ -9,6 +9,8 @@ import json
 import unittest
 
 import torch
+import torch.ao.quantization as quantization
+from torch import nn
 
 import quant_models
 from cli import CliTest, run
@@ -285,6 +287,57 @@ class Verified(Quantised):
         self.assertEqual(4, run("verify", self.fixture("quant.pt"), out).code)
         result = run("verify", self.fixture("quant.pt"), out, "--reference", self.fixture("quant_float.pt"))
         self.assertEqual(4, result.code, f"\n{result}")
+
+
+class DeadChannel(nn.Module):
+    """A quarter of the second convolution's channels have weights of 0, and so a tiny scale beside their bias."""
+
+    def __init__(self):
+        super().__init__()
+        self.quant, self.dequant = quantization.QuantStub(), quantization.DeQuantStub()
+        self.first, self.second = nn.Conv2d(3, 32, 3, 2, 1), nn.Conv2d(32, 32, 3, 1, 1)
+        with torch.no_grad():
+            self.second.weight[::4] = 0
+            self.second.bias[::4] = 2.75
+
+    def forward(self, x):
+        return self.dequant(self.second(self.first(self.quant(x))))
+
+
+class DeadChannels(CliTest, StockTorchTest):
+    """QNNPACK's bias overflows; the converted file is right, and nothing calls it wrong."""
+
+    def setUp(self):
+        super().setUp()
+        torch.manual_seed(0)
+        torch.backends.quantized.engine = "qnnpack"
+        self.net = DeadChannel().eval()
+        observer = quantization.MinMaxObserver.with_args(reduce_range=False)
+        self.net.qconfig = quantization.QConfig(observer, quantization.default_per_channel_weight_observer)
+        self.picture = torch.rand(1, 3, 16, 16)
+        self.expected = self.net(self.picture)
+        quantization.prepare(self.net, inplace=True)
+        for _ in range(4):
+            self.net(torch.rand(1, 3, 16, 16))
+        self.net(self.picture)
+        quantization.convert(self.net, inplace=True)
+        self.model, self.out = self.folder / "dead.pt", self.folder / "out.pt"
+        torch.jit.trace(self.net, self.picture).save(str(self.model))
+
+    def test_pytorch_is_named(self):
+        found = self.net(self.picture)[0, 0, 0, 0].item()
+        self.assertGreater(abs(found - 2.75), 0.5, "this PyTorch overflows nowhere: the test shows nothing")
+        for options in ((), ("--runtime", "shim")):
+            with self.subTest(options=options):
+                done = self.succeed(self.model, "--input", "1,3,16,16", "--nhwc", "--min-segment-macs", "0", *options,
+                                    "--verify", "-o", self.out)
+                self.assertIn("PyTorch's own kernels are wrong here", done.stdout)
+                self.assertIn("a bias beyond int32 in steps of its channel", done.stderr)
+                self.assertIn("8 of 32 channels", done.stderr)
+                self.assertNotIn("self-check", done.stderr)
+        self.succeed(self.model, "--input", "1,3,16,16", "--nhwc", "--min-segment-macs", "0", "-o", self.out)
+        values = call(load(self.out), self.picture)
+        self.assertLess((values - self.expected).abs().max().item(), 0.1)
 
 
 if __name__ == "__main__":

@@ -225,6 +225,16 @@ class SelfCheck(CliTest):
         self.assertNotEqual([], self.samples(out))
         self.assertNotIn("fails with sample", run("verify", path, out).stderr)
 
+    def test_devices_may_round_products_twice(self):
+        torch.manual_seed(0)
+        layers = [nn.Sequential(nn.Conv2d(8 if i else 3, 8, 3, padding=1), nn.ReLU()) for i in range(12)]
+        self.quantised(nn.Sequential(quantization.QuantStub(), *layers, quantization.DeQuantStub()).eval())
+        original, out = self.folder / "model.pt", self.folder / "out.pt"
+        os.environ["NNAPI_HOST_ROUNDING"] = "twice"
+        self.addCleanup(os.environ.pop, "NNAPI_HOST_ROUNDING", None)
+        done = self.succeed("verify", original, out)
+        self.assertNotIn("fails with sample", done.stderr)
+
     def test_the_order_of_quantised_results_is_no_fault(self):
         torch.manual_seed(0)
         self.quantised(Ranking().eval())
