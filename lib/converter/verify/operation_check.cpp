@@ -233,7 +233,7 @@ OperationCheck check_operations(const VerifyRequest& request) {
   options.may_need_pytorch = true;  // as the file does, perhaps
   split_results(original, recorded_splits(file));
   const Conversion conversion = convert(original, options, ignored);
-  if (!file.is_partitioned && is_flexible(file)) run_converted(file, samples.at(0));  // writes its sizes
+  if (is_flexible(file)) run_converted(file, samples.at(0));  // writes its sizes
   const std::vector<Part> parts = parts_of(file, conversion);
   const Reference reference = reference_of(original, conversion, options, parts);
   std::vector<PartCheck> checks;
