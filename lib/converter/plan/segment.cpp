@@ -182,6 +182,8 @@ class Extraction {
     }
   }
 
+  static constexpr const char* kResult = "its result";
+
   TensorType type_of(const Value& value, const char* what) const {
     const TensorType* type = tensor_type_of(&value, types_);
     if (type != nullptr && has_operand_code(type->dtype)) {
@@ -196,7 +198,9 @@ class Extraction {
         throw ConvertError(ExitCode::kNotConvertible,
                            fmt::format("{} has an open size beside one that depends on values", what));
       }
-      if (sizes_->own(dims)) return result;
+      // Inference tells the open sizes of results by those of inputs, whatever the model's are simplified to.
+      const bool is_told = what == kResult && std::none_of(dims.begin(), dims.end(), is_of_values);
+      if (is_told || sizes_->own(dims)) return result;
     }
     if (types_.count(&value) == 0) refuse_unknown(value, what);
     throw ConvertError(
@@ -246,7 +250,7 @@ class Extraction {
   }
 
   void add_output(Value* value) {
-    segment_.output_types.push_back(type_of(*value, "its result"));
+    segment_.output_types.push_back(type_of(*value, kResult));
     segment_.output_row_axes.push_back(row_axis_of(*value));
     segment_.outputs.push_back(value);
     segment_.model.outputs.push_back(values_.at(value));
