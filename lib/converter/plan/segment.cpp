@@ -202,7 +202,11 @@ class Extraction {
       const bool is_told = what == kResult && std::none_of(dims.begin(), dims.end(), is_of_values);
       if (is_told || sizes_->own(dims)) return result;
     }
-    if (types_.count(&value) == 0) refuse_unknown(value, what);
+    const auto known = types_.find(&value);
+    if (known == types_.end()) refuse_unknown(value, what);
+    if (std::holds_alternative<Dims>(known->second)) {
+      throw ConvertError(ExitCode::kNotConvertible, "it reads an open size that none of its tensors has");
+    }
     throw ConvertError(
         ExitCode::kNotConvertible,
         fmt::format("{} {}", what,
