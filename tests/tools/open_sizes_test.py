@@ -7,6 +7,7 @@ import unittest
 import numpy
 import torch
 
+import open_models
 from cli import CliTest, ROOT
 from exported_fixtures import EXPORTED, tensors
 from stock_torch import StockTorchTest, load
@@ -61,6 +62,29 @@ class OpenSizes(CliTest, StockTorchTest):
                     peaks.append(int(file.read().split()[1]) * 4096)
             with self.subTest(runtime=runtime):
                 self.assertLess(peaks[-1] - peaks[1], 24 << 20, peaks)
+
+
+class Networks(CliTest, StockTorchTest):
+    def test_all_sizes(self):
+        for network in open_models.NETWORKS:
+            torch.manual_seed(0)
+            model = network.make().eval()
+            path, out = self.folder / "model.pt", self.folder / "out.pt"
+            torch.jit.script(model).save(str(path))
+            given = [word for name, sizes in network.inputs.items() for word in ("--input", f"{name}={sizes}")]
+            for runtime, options in RUNTIMES.items():
+                with self.subTest(network=network.make.__name__, runtime=runtime):
+                    self.succeed(path, *given, "--nhwc", "--min-segment-macs", "0", *options, "-o", out)
+                    converted = load(out)
+                    for number, sizes in enumerate([*network.calls, network.calls[0]]):
+                        inputs = [self.tensor(spec, size, number) for spec, size in zip(network.inputs.values(), sizes)]
+                        for expected, found in zip(tensors(model(*inputs)), tensors(converted(*inputs))):
+                            self.assert_close(expected.detach(), found)
+
+    @staticmethod
+    def tensor(spec, sizes, seed):
+        torch.manual_seed(seed)
+        return torch.randint(0, 2, sizes) if spec.endswith("int64") else torch.randn(sizes)
 
 
 if __name__ == "__main__":
