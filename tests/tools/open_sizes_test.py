@@ -2,10 +2,12 @@
 """Exported programs with open sizes, of PyTorch 2.14 (testdata/exported/open): NAME.npz has arguments of several sizes (sK_aJ)
 and what PyTorch gave for them (sK_rJ). Parts go to NNAPI beside steps on the CPU, and one symbol is one size."""
 
+import re
 import unittest
 
 import numpy
 import torch
+from torch import nn
 
 import open_models
 from cli import CliTest, ROOT
@@ -85,6 +87,30 @@ class Networks(CliTest, StockTorchTest):
     def tensor(spec, sizes, seed):
         torch.manual_seed(seed)
         return torch.randint(0, 2, sizes) if spec.endswith("int64") else torch.randn(sizes)
+
+
+class Printing(nn.Module):
+    def __init__(self, least: int):
+        super().__init__()
+        self.layer, self.least = nn.Conv2d(3, 8, 3, 2, 1), least
+
+    def forward(self, x):
+        print(x.size())
+        assert x.size(2) >= self.least
+        return self.layer(x).relu()
+
+
+class Verified(CliTest):
+    def test_samples_have_various_sizes(self):
+        """The usual one alone where the original doesn't take the others."""
+        for least, sizes in ((1, {(96, 96), (65, 65), (121, 121)}), (90, {(96, 96)})):
+            path, out = self.folder / "model.pt", self.folder / "out.pt"
+            torch.jit.script(Printing(least).eval()).save(str(path))
+            self.succeed(path, "--input", "1,3,?,?", "--nhwc", "--min-segment-macs", "0", "-o", out)
+            printed = self.succeed("verify", path, out).stdout.split("output ")[0]
+            compared = re.findall(r"\[1, 3, (\d+), (\d+)\]", printed)[-5:]
+            self.assertEqual({(str(height), str(width)) for height, width in sizes}, set(compared))
+            self.succeed("verify", path, out, "--input", "1,3,100,97")
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ struct MadeUp {
   MadeIntegers integers = MadeIntegers::kDigits;
   bool has_masks = true;           // masks hide something, and the last samples end in padding
   bool are_floats_shares = false;  // from 0 to 1, as pixels; else of N(0, 1)
+  bool has_various_sizes = false;  // open sizes differ from sample to sample: the usual ones, odd ones, larger ones
 };
 
 // The end of a sample: words like the others, or padding.

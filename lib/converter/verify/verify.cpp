@@ -126,6 +126,12 @@ bool are_results_finite(const torch::jit::Module& original, const std::vector<Va
 // hide and words that end in padding, they are others: flags, or positive, as models with masks or lengths take them.
 std::vector<Values> samples_for(const SampleMaker& maker, const LoadedModel& original,
                                 const ForwardArguments& arguments, const Metadata& metadata, int count) {
+  if (maker.has_open_sizes()) {
+    MadeUp various;
+    various.has_various_sizes = true;
+    std::vector<Values> samples = maker.samples(count, various);
+    if (are_results_finite(original.module, samples, arguments, metadata)) return samples;
+  }
   std::vector<Values> samples = maker.samples(count, {});
   const bool is_asked = maker.is_made_up() && (maker.has_integers() || maker.has_masks()) && !samples.empty();
   if (!is_asked || are_results_finite(original.module, samples, arguments, metadata)) return samples;

@@ -89,6 +89,44 @@ const InputSpec* spec_of(const VerifyRequest& request, const c10::FunctionSchema
   return is_given ? &request.inputs[position] : nullptr;
 }
 
+// A size in the place of a usual one: in turn the same, a smaller odd one, and a larger one.
+int64_t other_size(int64_t usual, size_t sample) {
+  constexpr size_t kTurn = 4;
+  switch (sample % kTurn) {
+    case 1:
+      return std::max<int64_t>(1, (usual * 2 / 3) | 1);
+    case 2:
+      return usual + usual / 4 + 1;
+    default:
+      return usual;
+  }
+}
+
+bool is_in_range(const ExportedTensor::Size& size, int64_t number) {
+  return number >= std::max<int64_t>(size.min, 1) && (!size.max || number <= *size.max);
+}
+
+// An open size that an exported program states, in another sample than the usual one. Sizes of one symbol follow from
+// that symbol's other value.
+int64_t other_size(const ExportedTensor::Size& size, size_t sample) {
+  std::optional<int64_t> other = other_size(size.example, sample);
+  if (size.expression) {
+    const auto symbol = symbol_for(*size.expression, size.example);
+    other = symbol ? size_for(*size.expression, other_size(*symbol, sample)) : std::nullopt;
+  }
+  return other && is_in_range(size, *other) ? *other : size.example;
+}
+
+// The open axes of which the spec gives no size.
+std::vector<size_t> open_axes(const MetadataInput& input, const InputSpec* spec) {
+  std::vector<size_t> axes;
+  for (size_t axis = 0; axis < input.type.rank(); ++axis) {
+    const bool is_given = spec != nullptr && axis < spec->sizes.size() && spec->sizes[axis];
+    if (!input.type.dims[axis].is_fixed() && !is_given) axes.push_back(axis);
+  }
+  return axes;
+}
+
 std::vector<TensorType> sample_types(const VerifyRequest& request, const LoadedModel& original,
                                      const Metadata& metadata) {
   const c10::FunctionSchema& forward = original.module.get_method("forward").function().getSchema();
@@ -314,16 +352,37 @@ SampleMaker::SampleMaker(const VerifyRequest& request, const LoadedModel& origin
   stored_ = stored_sample(original, metadata, arguments);
   const std::vector<TensorType> types = sample_types(request, original, metadata);
   const std::vector<InputUse> uses = uses_for(original, metadata, types);
+  const c10::FunctionSchema& forward = original.module.get_method("forward").function().getSchema();
   const std::vector<at::Tensor> examples = tensors_of(stored_);
   const auto calibration = recorded_calibration(converted);
   for (size_t i = 0; i < types.size(); ++i) {
     MadeInput& input = inputs_.emplace_back(MadeInput{types[i], uses.at(i)});
+    open_axes_.push_back(open_axes(metadata.inputs[i], spec_of(request, forward, metadata.inputs[i].name, i)));
     if (i < examples.size()) input.example = examples[i];
     if (!calibration) continue;
     const auto fed = std::find_if(calibration->fed.begin(), calibration->fed.end(),
                                   [&](const FedRange& range) { return range.input == metadata.inputs[i].name; });
     if (fed != calibration->fed.end()) input.fed = *fed;
   }
+}
+
+bool SampleMaker::has_open_sizes() const {
+  return std::any_of(open_axes_.begin(), open_axes_.end(),
+                     [](const std::vector<size_t>& axes) { return !axes.empty(); });
+}
+
+std::vector<TensorType> SampleMaker::types_of_sample(size_t number) const {
+  const bool is_stated = original_.stated.size() == inputs_.size();
+  std::vector<TensorType> types;
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    types.push_back(inputs_[i].type);
+    for (const size_t axis : open_axes_[i]) {
+      const bool is_known = is_stated && axis < original_.stated[i].sizes.size();
+      Dim& size = types[i].dims[axis];
+      size = Dim(is_known ? other_size(original_.stated[i].sizes[axis], number) : other_size(size.value(), number));
+    }
+  }
+  return types;
 }
 
 bool SampleMaker::has_integers() const {
@@ -349,8 +408,16 @@ std::vector<Values> SampleMaker::samples(int count, const MadeUp& how) const {
       samples[number] = *stored_;
       continue;
     }
+    std::vector<MadeInput> inputs = inputs_;
+    if (how.has_various_sizes) {
+      const std::vector<TensorType> types = types_of_sample(number);
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        if (inputs[i].type.dims != types[i].dims) inputs[i].example.reset();
+        inputs[i].type = types[i];
+      }
+    }
     const auto made = [&](size_t i) {
-      return make_up(inputs_.at(i), how, ending_of(number, samples.size()), request_.seed + 1000 * (number + 1) + i);
+      return make_up(inputs.at(i), how, ending_of(number, samples.size()), request_.seed + 1000 * (number + 1) + i);
     };
     samples[number] =
         sample_leaves(arguments_, made, "whole inputs with --inputs", stored_.value_or(Values()), values_);

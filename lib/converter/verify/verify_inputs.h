@@ -45,6 +45,8 @@ class SampleMaker {
   bool has_integers() const;
   bool has_masks() const;
   bool has_floats() const;
+  // Whether sizes are open, of which the request gives none.
+  bool has_open_sizes() const;
 
   // Made-up samples are `count`. Throws ConvertError (kBadFile) for a file of other arguments.
   std::vector<Values> samples(int count, const MadeUp& how) const;
@@ -54,6 +56,7 @@ class SampleMaker {
 
  private:
   std::vector<Values> given() const;
+  std::vector<TensorType> types_of_sample(size_t number) const;
 
   const VerifyRequest& request_;
   const LoadedModel& original_;
@@ -61,6 +64,7 @@ class SampleMaker {
   const ForwardArguments& arguments_;
   BoundValues values_;
   std::vector<MadeInput> inputs_;
+  std::vector<std::vector<size_t>> open_axes_;  // of each input: those of which the request gives no size
   std::optional<Values> stored_;
 };
 
