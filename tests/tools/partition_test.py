@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from cli import ROOT, CliTest, run
-from stock_torch import StockTorchTest, images, load, load_lite
+from stock_torch import StockTorchTest, call, images, load, load_lite
 
 SCHEMA = json.loads((ROOT / "schemas" / "report.schema.json").read_text())
 
@@ -315,9 +315,12 @@ class Limits(Partition):
         self.fail_with(1, self.path, *self.between, "--nhwc", "--fallback", "none", "-o", self.folder / "out.pt",
                        needed=["aten::nextafter", "partition_test.py"])
 
-    def test_flexible_sizes_are_refused(self):
-        self.fail_with(1, self.path, "--nhwc", "--input", "1,3,?,?", "-o", self.folder / "out.pt",
-                       needed=["aten::nextafter", "give every size with --input"])
+    def test_open_sizes(self):
+        out, _ = self.partitioned(self.path, "--nhwc", "--input", "1,3,?,?")
+        original, converted = load(self.path), load(out)
+        for height, width in ((32, 32), (17, 40), (32, 32), (9, 8)):
+            picture = images(1, 3, height, width)
+            self.assert_close(call(original, picture), call(converted, picture))
 
     def test_warning_tells_all(self):
         result = run(self.path, *self.between, "--nhwc", "-o", self.folder / "out.pt")

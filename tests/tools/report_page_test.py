@@ -54,7 +54,7 @@ class ReportPage(CliTest):
         nodes = graph["steps"][0]["nodes"]
         self.assertEqual(["CONV_2D", "CONV_2D", "CONV_2D", "ADD"], [node["op"] for node in nodes])
         for node in nodes:
-            self.assertRegex(node["where"], r"\.py:\d+$")
+            self.assertRegex(node["where"], r"\.py:\d+( \(\w+\.py:\d+\))?$")
             self.assertEqual(len(node["inputs"]), len(node["arguments"]))
         first = {name: graph["values"][number] for name, number in zip(nodes[0]["arguments"], nodes[0]["inputs"])}
         self.assertEqual([1, 16, 16, 3], first["input"]["shape"])

@@ -227,10 +227,14 @@ std::vector<std::string> names_for_freezing(const std::vector<AttributePath>& pa
 void forget_methods(Graph& graph) {
   static auto* const forward =
       new torch::jit::GraphFunction(c10::QualifiedName("forward"), std::make_shared<Graph>(), nullptr);
-  std::map<const torch::jit::InlinedCallStack*, torch::jit::InlinedCallStackPtr> made;  // nodes share them
+  using Stack = torch::jit::InlinedCallStackPtr;
+  std::map<Stack, Stack> made;  // nodes share them
   for_each_node(graph, [&](Node& node) {
-    if (!node.callstack()) return;
-    torch::jit::InlinedCallStackPtr& stack = made[node.callstack()->get()];
+    // LibTorch gives nodes in branches of an inlined function none: they get that of the branch, which is made already.
+    const Node* around = node.owningBlock()->owningNode();
+    if (!node.callstack() && around != nullptr && around->callstack()) node.setCallStack(*around->callstack());
+    if (!node.callstack() || (around != nullptr && node.callstack() == around->callstack())) return;
+    Stack& stack = made[*node.callstack()];
     if (!stack) {
       const auto calls = (*node.callstack())->vec();  // the innermost last
       for (auto call = calls.rbegin(); call != calls.rend(); ++call) {
