@@ -84,6 +84,7 @@ class CaseCheck {
     options.layout.is_explicit = true;
     options.quant = case_.quant;
     options.runtime = runtime_;
+    options.may_need_pytorch = true;  // PyTorch runs the module here
     options.control_flow = case_.control_flow;
     options.feature_level = layout_ == "nhwc" ? case_.level : std::max(case_.level, kNchwLevel);
     if (!case_.refusals.empty()) options.feature_level = kHighestLevel;
