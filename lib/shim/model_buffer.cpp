@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lib/shim/model_buffer.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <limits>
@@ -140,7 +139,6 @@ class BoundChecker {
   int check_input(const BoundaryView& input, const OperandView& operand) const {
     const auto number = static_cast<uint32_t>(input.argument);
     if (input.argument < 0 || number >= count_ || arguments_[number].rank != operand.rank) return NNAPI_SHIM_OK;
-    if (!has_other_sizes(arguments_[number], operand)) return NNAPI_SHIM_OK;
     for (uint32_t axis = 0; axis < operand.rank; ++axis) {
       const bool is_nhwc = input.layout == format::Layout::kNhwc && operand.rank == 4;
       const uint32_t place = !is_nhwc || axis == 0 ? axis : axis == 1 ? 3 : axis - 1;
@@ -151,15 +149,6 @@ class BoundChecker {
                   static_cast<long long>(found), operand.dims[place], ShapesText(arguments_, count_).text);
     }
     return NNAPI_SHIM_OK;
-  }
-
-  // Segments may take an argument with its axes in another order.
-  static bool has_other_sizes(const nnapi_shim_shape& argument, const OperandView& operand) {
-    std::vector<int64_t> found(argument.sizes, argument.sizes + argument.rank);
-    std::vector<int64_t> needed(operand.dims, operand.dims + operand.rank);
-    std::sort(found.begin(), found.end());
-    std::sort(needed.begin(), needed.end());
-    return found != needed;
   }
 
   int check_operand(size_t model, uint32_t number, const OperandView& operand) const {
