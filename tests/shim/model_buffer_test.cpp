@@ -3,6 +3,7 @@
 #include "lib/shim/model_buffer.h"
 
 #include <cstring>
+#include <utility>
 
 #include "tests/shim/buffer_checks.h"
 
@@ -100,6 +101,19 @@ TEST_CASE("flexible sizes: dimensions and values of all models") {
   CHECK(bytes_of(main.values[4]) == testing::bytes_of(std::vector<int32_t>{5, 28}));
   CHECK(dims_of(view.models[1].operands[2]) == Dims{5, 28});
   CHECK(dims_of(view.models[2].operands[0]) == Dims{5, 28});
+}
+
+TEST_CASE("a size that follows from another one is compared at its axis") {
+  Description net = full_net();
+  std::vector<Size>& dims = net.models[0].operands[0].dims;  // NHWC
+  std::swap(dims[1], dims[2]);
+  const auto buffer = parse_good(make_buffer(net));
+  nnapi_shim_error error{};
+  ModelView view;
+  const Shapes square({{1, 3, 4, 4}, {1}}), turned({{1, 3, 2, 4}, {1}});
+  CHECK(buffer->bind(square.shapes.data(), 2, &view, &error) == NNAPI_SHIM_OK);
+  CHECK(buffer->bind(turned.shapes.data(), 2, &view, &error) == NNAPI_SHIM_BAD_ARGUMENT);
+  CHECK_THAT(error.message, Catch::Contains("axis 2 of argument 0 has size 2, 4 needed: it follows from other sizes"));
 }
 
 TEST_CASE("a view outlives its buffer, and another of other sizes") {
