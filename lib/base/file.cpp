@@ -3,10 +3,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <random>
 
 #include "lib/base/error.h"
 #include "lib/base/output_file.h"
@@ -44,6 +46,12 @@ void write_text(const fs::path& path, const std::string& text, const fs::path& s
   if (!reason.empty()) fail_to_write(shown, reason);
 }
 
+// A name that no folder has yet: 64 random bits.
+std::string new_folder_name() {
+  std::random_device random;
+  return fmt::format(".nnapi-convert-{:08x}{:08x}", random(), random());
+}
+
 }  // namespace
 
 void fail_to_write(const fs::path& path, const std::string& reason) {
@@ -63,16 +71,19 @@ fs::path resolved(fs::path destination) {
 }
 
 StagingFolder::StagingFolder(const fs::path& destination, const fs::path& shown) {
-  std::string pattern = (destination.parent_path() / ".nnapi-convert-XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr) {
-    if (errno != ENOENT) fail_to_write(shown, std::strerror(errno));
-    std::error_code ignored;
-    const bool is_shown_missing = shown.has_parent_path() && !fs::exists(shown.parent_path(), ignored);
-    const fs::path missing = is_shown_missing ? shown.parent_path() : destination.parent_path();
-    fail_to_write(shown, fmt::format("there is no folder {}; make it first", missing.string()));
-  }
-  path_ = fs::absolute(pattern);
-  tell_folder(path_);
+  do {
+    path_ = fs::absolute(destination.parent_path() / new_folder_name());
+    tell_folder(path_);  // before it is there: a signal may end the process at any instruction
+    if (::mkdir(path_.c_str(), S_IRWXU) == 0) return;
+    const int error = errno;
+    forget_folder(path_);
+    errno = error;
+  } while (errno == EEXIST);
+  if (errno != ENOENT) fail_to_write(shown, std::strerror(errno));
+  std::error_code ignored;
+  const bool is_shown_missing = shown.has_parent_path() && !fs::exists(shown.parent_path(), ignored);
+  const fs::path missing = is_shown_missing ? shown.parent_path() : destination.parent_path();
+  fail_to_write(shown, fmt::format("there is no folder {}; make it first", missing.string()));
 }
 
 StagingFolder::~StagingFolder() {

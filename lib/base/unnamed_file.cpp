@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <string>
@@ -10,6 +11,9 @@
 namespace nnapi_convert {
 
 int open_unnamed(const std::filesystem::path& folder) {
+  const int unnamed = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  if (unnamed >= 0) return unnamed;
+  // A file system that has no unnamed files.
   std::string path = (folder / ".nnapi-convert-XXXXXX").string();
   const int descriptor = ::mkostemp(path.data(), O_CLOEXEC);
   if (descriptor >= 0) ::unlink(path.c_str());

@@ -63,6 +63,7 @@ void tell_folder(const std::string& path) {
   for (WatchedRun::Folder& folder : run->folders) {
     if (folder.is_taken.exchange(true)) continue;
     copy_text(path, folder.path, sizeof folder.path);
+    folder.is_whole = true;
     return;
   }
 }
@@ -71,8 +72,8 @@ void forget_folder(const std::string& path) {
   WatchedRun* run = present_run();
   if (run == nullptr) return;
   for (WatchedRun::Folder& folder : run->folders) {
-    if (!folder.is_taken || path != folder.path) continue;
-    folder.path[0] = '\0';
+    if (!folder.is_whole || path != folder.path) continue;
+    folder.is_whole = false;
     folder.is_taken = false;
     return;
   }
@@ -81,7 +82,7 @@ void forget_folder(const std::string& path) {
 std::vector<std::string> folders_of(const WatchedRun& run) {
   std::vector<std::string> folders;
   for (const WatchedRun::Folder& folder : run.folders) {
-    if (folder.path[0] == '/') folders.emplace_back(folder.path);
+    if (folder.is_whole) folders.emplace_back(folder.path);
   }
   return folders;
 }

@@ -18,6 +18,7 @@ struct WatchedRun {
 
   struct Folder {
     std::atomic<bool> is_taken;
+    std::atomic<bool> is_whole;  // the path is: the process may have died while it wrote it
     char path[kPathBytes];
   };
 

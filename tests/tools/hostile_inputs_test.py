@@ -81,7 +81,7 @@ class Hostile(CliTest):
                 self.addCleanup(process.kill)
                 deadline = time.monotonic() + SECONDS
                 while len(os.listdir(self.folder)) == 1 and time.monotonic() < deadline:
-                    time.sleep(0.01)
+                    time.sleep(0)
                 self.assertEqual(2, len(os.listdir(self.folder)))
                 process.send_signal(sent)
                 self.assertEqual(-sent, process.wait(SECONDS))
