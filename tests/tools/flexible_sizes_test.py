@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sizes that are known at the first run: written as "?", or not given at all."""
+"""Sizes that are known at each call: written as "?"."""
 
 import unittest
 
@@ -10,6 +10,7 @@ from cli import CliTest
 from stock_torch import StockTorchTest, call, images, load
 
 SIZES = [(1, 16, 16), (1, 17, 23), (3, 32, 18), (2, 9, 40)]
+ANY = ["--input", "?,3,?,?"]
 MODELS = ["three_operations.pt", "conv_bn_relu6.pt", "residual.pt", "depthwise.pt", "ceil_pools.pt", "tuple_output.pt",
           "scripted.pt"]
 
@@ -27,10 +28,15 @@ class FlexibleSizes(CliTest, StockTorchTest):
                 other = images(batch, 3, height, width, seed=number + 100)
                 self.assert_close(call(original, other), call(converted, other))
 
-    def test_sizes_from_the_weights(self):
+    def test_all_sizes_of_a_picture(self):
         for name in MODELS:
             for layout in ("--nhwc", "--nchw"):
-                self.assert_agree_at(name, self.convert(name, layout), SIZES)
+                self.assert_agree_at(name, self.convert(name, *ANY, layout), SIZES)
+
+    def test_open_only_where_asked(self):
+        """Results that grow with the picture have no usual size: the message says how to have any."""
+        self.fail_with(1, self.fixture("residual.pt"), "-o", self.folder / "out.pt",
+                       needed=["only 1,3,?,?", "--input 1,3,224,224", "for any size --input '1,3,?,?'"])
 
     def test_height_and_width(self):
         out = self.convert("depthwise.pt", "--input", "1,3,?,?", "--nhwc")
@@ -62,12 +68,12 @@ class FlexibleSizes(CliTest, StockTorchTest):
 
     def test_quantised_model(self):
         model = self.fixture("quant_unbundled.pt")
-        out = self.convert(model, "--nhwc", "--quant", "full")
+        out = self.convert(model, *ANY, "--nhwc", "--quant", "full")
         for size in ("1,3,16,16", "2,3,20,12"):
             self.succeed("verify", model, out, "--input", size)
 
     def test_each_call_may_have_its_own_sizes(self):
-        original, converted = load(self.fixture("depthwise.pt")), load(self.convert("depthwise.pt", "--nhwc"))
+        original, converted = load(self.fixture("depthwise.pt")), load(self.convert("depthwise.pt", *ANY, "--nhwc"))
         for size in (16, 20, 16, 12, 18, 24, 16):
             picture = images(1, 3, size, 16)
             self.assert_close(call(original, picture), call(converted, picture))
@@ -96,9 +102,9 @@ class FlexibleSizes(CliTest, StockTorchTest):
             load(self.folder / "out.pt")(torch.ones(longest + 1))
 
     def test_verify_at_the_size_asked_for(self):
-        out = self.convert("depthwise.pt", "--nhwc")
+        out = self.convert("depthwise.pt", *ANY, "--nhwc")
         self.succeed("verify", self.fixture("depthwise.pt"), out)
-        result = self.succeed("verify", self.fixture("residual.pt"), self.convert("residual.pt", "--nhwc", out="r.pt"),
+        result = self.succeed("verify", self.fixture("residual.pt"), self.convert("residual.pt", *ANY, "--nhwc", out="r.pt"),
                               "--input", "2,3,10,14")
         self.assertIn("[2, 8, 10, 14]", result.stdout)
 
@@ -146,7 +152,7 @@ class FlexibleSizes(CliTest, StockTorchTest):
         self.assertIn("input input: 1,12, from the weights", said)
 
     def test_bundling_needs_sizes(self):
-        self.fail_with(2, self.fixture("depthwise.pt"), "--nhwc", "--bundle-inputs", "-o", self.folder / "out.pt",
+        self.fail_with(2, self.fixture("depthwise.pt"), *ANY, "--nhwc", "--bundle-inputs", "-o", self.folder / "out.pt",
                        needed=["--bundle-inputs", "give every size with --input"])
 
 

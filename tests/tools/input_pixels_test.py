@@ -111,7 +111,10 @@ class Results(PixelsTest):
         module, path = self.save(borders())
         for how, channels in (("uint8", 3), ("rgba", 4)):
             with self.subTest(how):
-                out = self.convert(path, *NORMALISE, "--input-pixels", how, "--verify", out=f"{how}.pt")
+                self.fail_with(1, path, *NORMALISE, "--input-pixels", how, "-o", self.folder / "none.pt",
+                               needed=[f"only 1,?,?,{channels}:uint8", f"--input '1,?,?,{channels}:uint8'"])
+                out = self.convert(path, "--input", f"1,?,?,{channels}:uint8", *NORMALISE, "--input-pixels", how, "--verify",
+                                   out=f"{how}.pt")
                 self.assert_takes(module, out, channels)
                 self.succeed("verify", path, out)
 

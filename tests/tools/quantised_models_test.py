@@ -103,9 +103,9 @@ class FloatInterface(Quantised):
                 self.assertFalse({"QUANTIZE", "DEQUANTIZE"} & set(self.operations(out)))
 
     def test_full_needs_nothing_but_the_file(self):
-        """Exactly as in the guide: with bundled inputs, and without."""
-        for name in self.MODELS:
-            self.assert_quint8_interface(self.convert(name, NHWC, "--quant", "full"))
+        """Exactly as in the guide: with bundled inputs, and with the picture's size alone."""
+        self.assert_quint8_interface(self.convert("quant.pt", NHWC, "--quant", "full"))
+        self.assert_quint8_interface(self.convert("quant_unbundled.pt", NHWC, "--input", "1,3,16,16", "--quant", "full"))
 
 
 class Quint8Interface(Quantised):

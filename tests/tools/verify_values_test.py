@@ -101,9 +101,10 @@ class Choices(CliTest):
         """Numbers of classes are no magnitudes: with rounded weights, most have to be the same."""
         model, out = self.folder / "model.pt", self.folder / "out.pt"
         torch.jit.trace(Classes().eval(), torch.rand(1, 3, 32, 32)).save(str(model))
-        result = self.succeed(model, "--nhwc", "--fp16-weights", "--verify", "-o", out)
+        size = ("--input", "1,3,32,32", "--nhwc")
+        result = self.succeed(model, *size, "--fp16-weights", "--verify", "-o", out)
         self.assertRegex(result.stdout, r"int64 +[1-9].*\n.*or 50% of integers the same")
-        self.succeed(model, "--nhwc", "--relax-fp16", "-o", out)
+        self.succeed(model, *size, "--relax-fp16", "-o", out)
         self.succeed("verify", model, out)
         self.succeed("verify", model, out, "--fp16")
         self.assertEqual(4, run("verify", model, out, "--fp16", "--tolerance", "0.01").code)

@@ -39,8 +39,11 @@ class Zoo(CliTest):
                 self.assertLessEqual(len(operations), at_most)
 
     def check_from_weights(self, name, input_size):
-        """No --input: channels from the first convolution, other sizes flexible."""
-        out = self.convert(MODELS / name, "--nhwc")
+        """No --input: the usual picture, with a word. Other sizes are open where "?" says so."""
+        out = self.folder / "usual.pt"
+        self.assertIn("1,3,224,224, the usual size", self.succeed(MODELS / name, "--nhwc", "-o", out).stderr)
+        self.verified(MODELS / name, out)
+        out = self.convert(MODELS / name, "--input", "?,3,?,?", "--nhwc", out="open.pt")
         self.verified(MODELS / name, out, "--input", input_size)
 
 
@@ -164,8 +167,8 @@ class QuantisedInterfaces(Zoo):
     def check_interfaces(self):
         prefix, size = self.PREFIX, self.SIZE
         unbundled, bundled, plain = (f"{prefix}_{kind}.pt" for kind in ("unbundled", "quint8_bundled", "quint8"))
-        full = self.convert(MODELS / unbundled, "--nhwc", "--quant", "full", out="full.pt")
-        self.verify(unbundled, full, "--input", size)
+        full = self.convert(MODELS / unbundled, "--input", size, "--nhwc", "--quant", "full", out="full.pt")
+        self.verify(unbundled, full)
         out = self.convert(MODELS / bundled, "--nhwc", "--quant", "full", out="bundled.pt")
         self.verify(bundled, out)
         shown = json.loads(self.succeed("inspect", out, "--format", "json").stdout)

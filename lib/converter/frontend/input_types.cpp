@@ -322,7 +322,6 @@ void MissingTypes::solve(const InferOptions& options, std::vector<std::optional<
     if (!is_known(i)) refuse();
     const size_t index = missing_[i].index;
     types[index] = TensorType{missing_[i].dtype, solved_[i]->dims, {}};
-    if (solved_[i]->stays_open) continue;
     Dims taken = solved_[i]->dims;
     if (solved_[i]->has_any_rows) taken[0] = Dim(1);
     told += fmt::format("{}input {}: {}", told.empty() ? "" : ", ", model_.input_names[index],
@@ -349,7 +348,7 @@ std::string MissingTypes::example(size_t number) const {
 
 // False for an input that the model flattens first: it may have other axes.
 bool MissingTypes::is_known(size_t number) const {
-  if (!solved_[number] || !solved_[number]->is_known()) return false;
+  if (!solved_[number] || !solved_[number]->may_be_taken) return false;
   const auto& uses = model_.inputs[missing_[number].index]->uses();
   return std::none_of(uses.begin(), uses.end(), [](const torch::jit::Use& use) {
     return is_one_of(*use.user, {"aten::flatten", "aten::reshape", "aten::view"});
@@ -360,7 +359,7 @@ bool MissingTypes::is_known(size_t number) const {
 std::string MissingTypes::known_text(size_t number) const {
   if (!solved_[number]) return "";
   const std::string sizes = spec_text(solved_[number]->dims, missing_[number].dtype);
-  const bool is_flattened = solved_[number]->is_known() && !is_known(number);
+  const bool is_flattened = solved_[number]->may_be_taken && !is_known(number);
   return with_name(missing_[number].index, sizes) + (is_flattened ? " of the flattened input" : "");
 }
 
@@ -396,7 +395,14 @@ void MissingTypes::refuse() const {
     throw ConvertError(ExitCode::kNotConvertible,
                        fmt::format("{}; give {}, where DIMS are the sizes, with commas between them", why, examples));
   }
-  throw OptionsNeeded(ExitCode::kNotConvertible, fmt::format("{}; give them, for example {}", why, examples), words);
+  std::string open;
+  const bool may_stay_open =
+      std::all_of(solved_.begin(), solved_.end(), [](const auto& each) { return each && each->may_stay_open; });
+  for (size_t i = 0; may_stay_open && i < missing_.size(); ++i) {
+    open += fmt::format("{} --input '{}'", i == 0 ? ", or for any size" : "", known_text(i));
+  }
+  throw OptionsNeeded(ExitCode::kNotConvertible, fmt::format("{}; give them, for example {}{}", why, examples, open),
+                      words);
 }
 
 }  // namespace

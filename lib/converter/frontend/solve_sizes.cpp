@@ -339,17 +339,12 @@ std::vector<std::optional<SolvedSizes>> Solver::run() {
   std::vector<std::optional<SolvedSizes>> result(unknown_.size());
   if (std::none_of(dims.begin(), dims.end(), [](const auto& each) { return each.has_value(); })) return result;
   Findings found = look(dims);
-  const bool are_of_convolutions =
-      std::all_of(unknown_.begin(), unknown_.end(), [](const UnknownInput& each) { return each.dims.has_value(); });
-  if (are_of_convolutions && found.fits && found.equations.empty() && !found.has_refusals) {
-    for (size_t i = 0; i < unknown_.size(); ++i) result[i] = SolvedSizes{*dims[i], false, true, false, false, {}};
-    return result;
-  }
   for (int round = 0; round < kMostRounds && found.fits; ++round) {
     if (!solve_one(dims, found) && !take_batches(dims, found)) break;
     found = look(dims);
   }
   if (!found.fits) return result;
+  const bool may_stay_open = !open_in(dims).empty() && found.equations.empty() && !found.has_refusals;
   const bool is_usual = is_usual_picture(dims, found);
   const std::optional<Unknowns> example = open_in(dims).empty() ? dims : example_of(dims, found);
   const std::set<OpenSize> in_equations = open_in(found.equations);
@@ -365,7 +360,7 @@ std::vector<std::optional<SolvedSizes>> Solver::run() {
   if (any_rows) dims = *any_rows;
   for (size_t i = 0; i < unknown_.size(); ++i) {
     if (!dims[i]) continue;
-    result[i] = SolvedSizes{*dims[i], is_usual, false, may_be_taken, any_rows.has_value(), {}};
+    result[i] = SolvedSizes{*dims[i], is_usual, may_stay_open, may_be_taken, any_rows.has_value(), {}};
     if (example) result[i]->example = fixed_values(*(*example)[i]);
   }
   return result;

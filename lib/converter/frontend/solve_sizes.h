@@ -18,14 +18,12 @@ namespace nnapi_convert {
 
 // What is known of one input's sizes.
 struct SolvedSizes {
-  Dims dims;                // fixed where the weights leave one answer, and 1 for a batch; else open sizes of the input
-  bool is_usual = false;    // height and width are free: they are the usual ones of pictures
-  bool stays_open = false;  // every operator takes the open sizes of `dims`
+  Dims dims;              // fixed where the weights leave one answer, and 1 for a batch; else open sizes of the input
+  bool is_usual = false;  // height and width are free: they are the usual ones of pictures
+  bool may_stay_open = false;    // every operator takes the open sizes of `dims`
   bool may_be_taken = false;     // all sizes of all inputs are fixed, and every operator takes them
   bool has_any_rows = false;     // but that the first axis may have any size: a batch of rows of features
   std::vector<int64_t> example;  // sizes that the model takes; none where no example was found
-
-  bool is_known() const { return stays_open || may_be_taken; }
 };
 
 // An input whose sizes are sought.
