@@ -80,7 +80,7 @@ class SignatureWriter {
     Graph graph(subgraph, buffers_, *signature_.model, options_);
     Signature names{signature_.key, number, {}, {}};
     for (const InputPort& port : signature_.inputs) {
-      subgraph.inputs.push_back(write_input(graph, port));
+      subgraph.inputs.push_back(write_input(graph, port, subgraph.inputs.size()));
       names.inputs.push_back(port.name);
     }
     ModelWriter(result_, buffers_, options_).write_operations(graph);
@@ -94,8 +94,8 @@ class SignatureWriter {
 
  private:
   // The tensor that callers fill, and what leads from it to the model's input.
-  TensorId write_input(Graph& graph, const InputPort& port) {
-    if (port.unread) return write_unread(graph, port);
+  TensorId write_input(Graph& graph, const InputPort& port, size_t number) {
+    if (port.unread) return write_unread(graph, port, number);
     const nnapi::Boundary& boundary = signature_.model->inputs[port.index];
     const TensorId inner = graph.of(boundary.operand);
     TensorId typed = inner;
@@ -106,6 +106,7 @@ class SignatureWriter {
     }
     const TensorId outer = port.shape ? graph.like(typed, *port.shape) : typed;
     graph.at(outer).name = port.name;
+    graph.set_argument(number, outer, boundary.nhwc && !port.shape);
     if (outer != inner) graph.at(inner).name = port.name + "/inner";
     if (outer != typed && boundary.nhwc) {
       const Dims nhwc = graph.dims_of(typed);
@@ -118,14 +119,16 @@ class SignatureWriter {
     return outer;
   }
 
-  TensorId write_unread(Graph& graph, const InputPort& port) {
+  TensorId write_unread(Graph& graph, const InputPort& port, size_t number) {
     Tensor tensor = graph.described(*port.unread);
     if (port.is_uint8 || keeps_uint8(*port.unread)) {
       tensor.type = TensorType::UINT8;
       tensor.zero_points = {port.unread->zero_point};
     }
     tensor.name = port.name;
-    return graph.add(std::move(tensor));
+    const TensorId result = graph.add(std::move(tensor));
+    graph.set_argument(number, result, false);
+    return result;
   }
 
   // Whether callers give or get uint8 of an operand, which may be int8 in the file.

@@ -93,28 +93,38 @@ void write_convolution(OperationWriter& w, Builtin builtin, Options options_type
   finish(graph, of);
 }
 
+// By how much all sums of a transposed convolution are more than the result along an axis, from `before` on.
+int64_t left_out(const Window& window, const Dims& in, const Dims& out, size_t i, int64_t before) {
+  const Dim all = (in[i + 1] - Dim(1)) * Dim(window.stride[i]) + Dim(window.filter[i]);
+  const Dim difference = all - out[i + 1] - Dim(before);
+  if (!difference.is_fixed()) {
+    OperationWriter::refuse("padding that depends on an open size", "padding by known numbers",
+                            "fix the sizes by --input");
+  }
+  return difference.value();
+}
+
 // Whether a scheme of TRANSPOSE_CONV leaves out as much at the borders as NNAPI's numbers do. VALID with a larger
 // output gives all sums, of which a part is taken.
 std::optional<Padding> transposed_scheme(const Window& window, const Dims& in, const Dims& out) {
   if (!window.has_numbers) return window.scheme;
   bool is_same = true, is_valid = true;
   for (size_t i = 0; i < 2; ++i) {
-    const int64_t all = (in[i + 1].value() - 1) * window.stride[i] + window.filter[i];
-    const int64_t size = out[i + 1].value();
-    const int64_t total = std::max<int64_t>(all - size, 0);
-    is_same = is_same && in[i + 1].value() == (size + window.stride[i] - 1) / window.stride[i] &&
-              window.before[i] == total / 2;
-    is_valid = is_valid && window.before[i] == 0 && size >= all;
+    const int64_t difference = left_out(window, in, out, i, 0);
+    const Dim read = (out[i + 1] + Dim(window.stride[i] - 1)).floor_div(window.stride[i]);
+    is_same = is_same && in[i + 1] == read && window.before[i] == std::max<int64_t>(difference, 0) / 2;
+    is_valid = is_valid && window.before[i] == 0 && difference <= 0;
   }
   if (is_valid) return Padding::VALID;
   return is_same ? std::optional(Padding::SAME) : std::nullopt;
 }
 
 TensorId cut_tensor(Graph& graph, const Weighted& of, const Window& window, const Dims& in) {
-  Dims dims = graph.dims_of(of.output);
+  const Dims out = graph.dims_of(of.output);
+  Dims dims = out;
   for (size_t i = 0; i < 2; ++i) {
-    const int64_t all = (in[i + 1].value() - 1) * window.stride[i] + window.filter[i];
-    dims[i + 1] = std::max(all, window.before[i] + dims[i + 1].value());
+    const int64_t behind = left_out(window, in, out, i, window.before[i]);
+    dims[i + 1] += Dim(window.before[i] + std::max<int64_t>(behind, 0));
   }
   return graph.like(of.output, dims);
 }
@@ -149,16 +159,13 @@ void write_transpose_conv_2d(OperationWriter& w) {
   w.refuse_nchw();
   Graph& graph = w.graph;
   const Dims in = w.operand_of("input")->dims, out = w.output_operand().dims;
-  if (!all_fixed(in) || !all_fixed(out)) {
-    w.refuse("an open size", "known sizes of the input and the output", "fix the sizes by --input");
-  }
   const Weighted of = weighted(w, "filter");
   const Window window = window_of(w, filter_size(w));
   const std::optional<Padding> scheme = transposed_scheme(window, in, out);
   const TensorId whole = scheme ? of.output : cut_tensor(graph, of, window, in);
   const int64_t activation = w.integer("activation");
   const TensorId sums = activation == 0 ? whole : graph.like(whole);
-  const TensorId shape = graph.ints(graph.at(whole).shape);
+  const TensorId shape = graph.numbers(graph.dims_of(whole));
   Table options;
   options.set(0, static_cast<int8_t>(scheme.value_or(Padding::VALID)));
   options.set(1, static_cast<int32_t>(window.stride[1]));
@@ -169,7 +176,7 @@ void write_transpose_conv_2d(OperationWriter& w) {
   if (!scheme) {
     const TensorId begin =
         graph.ints({0, static_cast<int32_t>(window.before[0]), static_cast<int32_t>(window.before[1]), 0});
-    const TensorId size = graph.ints(graph.at(of.output).shape);
+    const TensorId size = graph.numbers(graph.dims_of(of.output));
     graph.emit(Builtin::SLICE, {whole, begin, size}, {of.output}, Options::SLICE);
   }
   finish(graph, of);

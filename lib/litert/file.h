@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/base/dim.h"
 #include "lib/litert/codes.h"
 #include "lib/litert/flatbuffer.h"
 #include "lib/nnapi/constant.h"
@@ -33,6 +34,7 @@ struct Tensor {
   std::vector<float> scales;
   std::vector<int64_t> zero_points;  // as many as scales
   int32_t channel_axis = 0;          // of several scales
+  Dims dims = {};                    // all sizes, where one is open, by those of the arguments; not in the file
 
   bool is_constant() const { return buffer != 0; }
   bool is_quantised() const { return !scales.empty(); }

@@ -111,6 +111,9 @@ class TableView {
     return {TableView(bytes_, bytes_.target(place))};
   }
 
+  // Where a vector's elements lie; 0 without a vector.
+  uint64_t begin(int id) const { return vector_at(id).begin; }
+
   // Where a vector of bytes lies, which are not read, and their number.
   std::pair<uint64_t, uint64_t> bytes(int id) const {
     const Vector vector = vector_at(id);
@@ -239,6 +242,7 @@ void read_options(const TableView& table, ReadOperator& read) {
 ReadTensor read_tensor(const Bytes& bytes, const TableView& table, const std::vector<ReadBuffer>& buffers) {
   ReadTensor tensor;
   tensor.shape = table.numbers<int32_t>(0);
+  tensor.shape_begin = table.begin(0);
   const auto type = static_cast<TensorType>(table.number<int8_t>(1));
   tensor.type = name_of(type);
   const auto buffer = table.number<uint32_t>(2);
@@ -253,6 +257,7 @@ ReadTensor read_tensor(const Bytes& bytes, const TableView& table, const std::ve
     tensor.channel_axis = quantisation.number<int32_t>(6);
   }
   tensor.signature = table.numbers<int32_t>(7);
+  tensor.signature_begin = table.begin(7);
   tensor.has_rank = table.number<int8_t>(8) != 0;
   return tensor;
 }

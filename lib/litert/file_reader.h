@@ -19,6 +19,7 @@ constexpr int32_t kUint8Shift = 128;
 struct ReadTensor {
   std::string name, type;
   std::vector<int32_t> shape, signature;
+  uint64_t shape_begin = 0, signature_begin = 0;    // where their numbers lie in the file; 0: it has none
   bool has_rank = false;                            // otherwise an empty shape is an unknown one
   uint64_t constant_begin = 0, constant_bytes = 0;  // where its data lie in the file; 0 bytes: not a constant
   std::string value;                                // of a constant of few numbers, such as "[1, 2]"

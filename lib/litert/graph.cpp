@@ -71,19 +71,16 @@ TensorType tensor_type(OperandCode type, bool keeps_uint8) {
 void Graph::set_shape(Tensor& tensor, const Dims& dims) {
   tensor.shape.clear();
   tensor.signature.clear();
+  tensor.dims.clear();
   for (const Dim& dim : dims) tensor.shape.push_back(dim.is_fixed() ? std::max(as_int32(dim.value()), 1) : 1);
-  const bool is_open =
-      std::any_of(dims.begin(), dims.end(), [](const Dim& dim) { return !dim.is_fixed() || dim.value() < 0; });
-  if (!is_open) return;
-  for (const Dim& dim : dims) {
-    tensor.signature.push_back(dim.is_fixed() && dim.value() >= 0 ? as_int32(dim.value()) : -1);
-  }
+  if (all_fixed(dims)) return;
+  tensor.dims = dims;
+  for (const Dim& dim : dims) tensor.signature.push_back(dim.is_fixed() ? as_int32(dim.value()) : -1);
 }
 
 Dims Graph::dims_of(TensorId id) const {
   const Tensor& tensor = at(id);
-  const std::vector<int32_t>& sizes = tensor.signature.empty() ? tensor.shape : tensor.signature;
-  return Dims(sizes.begin(), sizes.end());
+  return tensor.dims.empty() ? Dims(tensor.shape.begin(), tensor.shape.end()) : tensor.dims;
 }
 
 Tensor Graph::described(const nnapi::Operand& operand) const {
@@ -112,6 +109,8 @@ TensorId Graph::of(nnapi::OperandId id) {
 }
 
 TensorId Graph::constant_of(const nnapi::Operand& operand) {
+  const Dims* sizes = operand.ints();
+  if (sizes != nullptr && !all_fixed(*sizes) && operand.dims.size() == 1) return numbers(*sizes);
   Tensor tensor = described(operand);
   if (const nnapi::Constant* value = operand.constant()) {
     const bool shifts = operand.type == OperandCode::TENSOR_QUANT8_ASYMM && !options_.keeps_uint8;
@@ -209,6 +208,88 @@ TensorId Graph::joined(const std::vector<nnapi::Constant>& parts, const std::vec
   return add(std::move(tensor));
 }
 
+// Writes operators that compute a number of open sizes, as tensors of one element.
+class Graph::SizeWriter : public DimVisitor {
+ public:
+  explicit SizeWriter(Graph& graph) : graph_(graph) {}
+
+  size_t number(int64_t value) override { return as_number(graph_.ints({as_int32(value)})); }
+  size_t size(int input, int axis) override { return as_number(graph_.size_of(input, axis)); }
+  size_t sum(size_t a, size_t b) override { return binary(Builtin::ADD, Options::ADD, a, b); }
+  size_t product(size_t a, size_t b) override { return binary(Builtin::MUL, Options::MUL, a, b); }
+  size_t floor_div(size_t a, size_t b) override { return binary(Builtin::FLOOR_DIV, Options::NONE, a, b); }
+
+ private:
+  static size_t as_number(TensorId id) { return static_cast<size_t>(id); }
+
+  size_t binary(Builtin code, Options options, size_t a, size_t b) {
+    const TensorId result = graph_.number_tensor(1);
+    graph_.emit(code, {static_cast<TensorId>(a), static_cast<TensorId>(b)}, {result}, options);
+    return as_number(result);
+  }
+
+  Graph& graph_;
+};
+
+TensorId Graph::number_tensor(size_t count) {
+  Tensor tensor;
+  tensor.type = TensorType::INT32;
+  tensor.shape = {static_cast<int32_t>(count)};
+  return add(std::move(tensor));
+}
+
+TensorId Graph::size_of(int argument, int axis) {
+  const auto found = arguments_.find(static_cast<size_t>(argument));
+  if (found == arguments_.end()) {
+    throw RefusedOperation{fmt::format("a size of argument {}, which the file can't read here", argument),
+                           "a size of an argument of this signature", "fix the sizes by --input"};
+  }
+  const Argument& of = found->second;
+  const size_t rank = at(of.tensor).shape.size();
+  const int place = !of.is_nhwc || axis == 0 ? axis : axis == 1 ? 3 : axis - 1;
+  TensorId& shape = numbers_.emplace(fmt::format("shape of {}", argument), kLeftOut).first->second;
+  if (shape == kLeftOut) {
+    shape = number_tensor(rank);
+    Table options;
+    options.set(0, static_cast<int8_t>(TensorType::INT32));
+    emit(Builtin::SHAPE, {of.tensor}, {shape}, Options::SHAPE, std::move(options));
+  }
+  const TensorId index = ints({place}), result = number_tensor(1);
+  emit(Builtin::GATHER, {shape, index}, {result}, Options::GATHER);
+  return result;
+}
+
+TensorId Graph::numbers(const Dims& values) {
+  std::vector<TensorId> parts;
+  std::vector<int32_t> known;
+  const auto end_known = [&] {
+    if (!known.empty()) parts.push_back(ints(known));
+    known.clear();
+  };
+  for (const Dim& value : values) {
+    if (value.is_fixed()) {
+      known.push_back(as_int32(value.value()));
+      continue;
+    }
+    end_known();
+    const std::string text = value.text();
+    if (numbers_.count(text) == 0) {
+      SizeWriter writer(*this);
+      const auto made = static_cast<TensorId>(value.visit(writer));
+      numbers_[text] = made;
+    }
+    parts.push_back(numbers_.at(text));
+  }
+  end_known();
+  if (parts.empty()) return ints({});
+  if (parts.size() == 1) return parts[0];
+  const TensorId result = number_tensor(values.size());
+  Table options;
+  options.set(0, int32_t{0});
+  emit(Builtin::CONCATENATION, std::move(parts), {result}, Options::CONCATENATION, std::move(options));
+  return result;
+}
+
 void Graph::emit(Builtin code, std::vector<TensorId> inputs, std::vector<TensorId> outputs, Options options_type,
                  Table options) {
   Operator each{code, 1, std::move(inputs), std::move(outputs), options_type, std::move(options)};
@@ -257,12 +338,12 @@ void Graph::quantise_into(TensorId from, TensorId to) {
 }
 
 void Graph::reshape_into(TensorId from, TensorId to) {
-  const Tensor& result = at(to);
-  const std::vector<int32_t> shape = result.signature.empty() ? result.shape : result.signature;
-  if (std::count(shape.begin(), shape.end(), -1) > 1) {
-    throw RefusedOperation{"a shape with several open sizes", "at most one open size", "fix the sizes by --input"};
-  }
+  const std::vector<int32_t> shape = at(to).signature.empty() ? at(to).shape : at(to).signature;
   Table options;
+  if (std::count(shape.begin(), shape.end(), -1) > 1) {
+    const TensorId sizes = numbers(dims_of(to));
+    return emit(Builtin::RESHAPE, {from, sizes}, {to}, Options::RESHAPE, std::move(options));
+  }
   options.set_numbers(0, shape);
   const TensorId sizes = ints(shape);
   emit(Builtin::RESHAPE, {from, sizes}, {to}, Options::RESHAPE, std::move(options));

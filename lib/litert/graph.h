@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -67,6 +68,11 @@ class Graph {
   // A constant of the parts one behind the other, along the first axis.
   TensorId joined(const std::vector<nnapi::Constant>& parts, const std::vector<int32_t>& shape);
 
+  // An int32 tensor of the numbers, which the file computes where they depend on open sizes of arguments.
+  TensorId numbers(const Dims& values);
+  // Says that argument number `argument` of forward is the tensor; with `is_nhwc` the argument's axes are N, C, H, W.
+  void set_argument(size_t argument, TensorId tensor, bool is_nhwc) { arguments_[argument] = {tensor, is_nhwc}; }
+
   // Appends an operator in its lowest version. Its name is given to results that have none.
   void emit(Builtin code, std::vector<TensorId> inputs, std::vector<TensorId> outputs,
             Options options_type = Options::NONE, Table options = {});
@@ -82,9 +88,17 @@ class Graph {
   void transpose_into(TensorId from, TensorId to, const std::vector<int32_t>& perm);
 
   static void set_shape(Tensor& tensor, const Dims& dims);
-  Dims dims_of(TensorId id) const;  // sizes that are open count as -1
+  Dims dims_of(TensorId id) const;
 
  private:
+  class SizeWriter;
+  struct Argument {
+    TensorId tensor = kLeftOut;
+    bool is_nhwc = false;
+  };
+
+  TensorId size_of(int argument, int axis);  // a tensor of one element
+  TensorId number_tensor(size_t count);      // int32, computed
   Tensor copy_without_data(TensorId id) const;
 
   Subgraph& subgraph_;
@@ -92,6 +106,8 @@ class Graph {
   const nnapi::Model& model_;
   const WriteOptions& options_;
   std::vector<TensorId> tensors_;  // by operand
+  std::map<size_t, Argument> arguments_;
+  std::map<std::string, TensorId> numbers_;  // those that the file computes, by their texts
 };
 
 }  // namespace nnapi_convert::litert

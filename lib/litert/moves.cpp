@@ -97,7 +97,7 @@ void write_select(OperationWriter& w) {
     second = graph.requantised(second, output);
   }
   const bool is_equal =
-      graph.at(condition).shape == graph.at(first).shape && graph.at(first).shape == graph.at(second).shape;
+      graph.dims_of(condition) == graph.dims_of(first) && graph.dims_of(first) == graph.dims_of(second);
   graph.emit(is_equal ? Builtin::SELECT : Builtin::SELECT_V2, {condition, first, second}, {output},
              is_equal ? Options::SELECT : Options::SELECT_V2);
 }
@@ -126,7 +126,7 @@ void write_channel_shuffle(OperationWriter& w) {
   const Dims& dims = w.operand_of("input")->dims;
   const auto axis = static_cast<size_t>(w.axis("axis", dims.size()));
   const int64_t groups = w.integer("groups");
-  if (!all_fixed(dims)) w.refuse("an open size", "known sizes", "fix the sizes by --input");
+  if (!dims[axis].is_fixed()) w.refuse("an open number of channels", "a known one", "fix the sizes by --input");
   const auto at_axis = dims.begin() + static_cast<std::ptrdiff_t>(axis);
   const Dim before = product(Dims(dims.begin(), at_axis)), after = product(Dims(at_axis + 1, dims.end()));
   const Dim per_group = dims[axis].value() / groups;

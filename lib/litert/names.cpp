@@ -72,6 +72,7 @@ constexpr NameRow kNames[] = {
     {Builtin::ARG_MIN, "ARG_MIN"},
     {Builtin::REDUCE_PROD, "REDUCE_PROD"},
     {Builtin::REDUCE_MAX, "REDUCE_MAX"},
+    {Builtin::SHAPE, "SHAPE"},
     {Builtin::PACK, "PACK"},
     {Builtin::LOGICAL_OR, "LOGICAL_OR"},
     {Builtin::LOGICAL_AND, "LOGICAL_AND"},

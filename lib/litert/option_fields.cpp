@@ -67,6 +67,7 @@ constexpr OptionField kFields[] = {
     {Options::TRANSPOSE_CONV, 2, "stride_h", Kind::kInt},
     {Options::TRANSPOSE_CONV, 3, "activation", Kind::kActivation},
     {Options::ARG_MIN, 0, "output_type", Kind::kTensorType},
+    {Options::SHAPE, 0, "out_type", Kind::kTensorType},
     {Options::PACK, 0, "values_count", Kind::kInt},
     {Options::PACK, 1, "axis", Kind::kInt},
     {Options::RESIZE_NEAREST_NEIGHBOR, 0, "align_corners", Kind::kBool},

@@ -118,10 +118,7 @@ void write_resize(OperationWriter& w, Builtin builtin, Options options_type, int
   Graph& graph = w.graph;
   const TensorId input = w.tensor("input"), output = w.output();
   const Dims& dims = w.output_operand().dims;
-  if (!dims[1].is_fixed() || !dims[2].is_fixed()) {
-    w.refuse("an open size", "a known height and width", "fix the sizes by --input");
-  }
-  const TensorId size = graph.ints({static_cast<int32_t>(dims[1].value()), static_cast<int32_t>(dims[2].value())});
+  const TensorId size = graph.numbers({dims[1], dims[2]});
   Table options;
   options.set(first_option, w.flag("align_corners"), false);
   options.set(first_option + 1, w.flag("half_pixel_centers"), false);

@@ -19,8 +19,7 @@ TensorId padding_tensor(Graph& graph, const Window& window) {
 TensorId padded_tensor(Graph& graph, TensorId input, const Window& window) {
   Dims dims = graph.dims_of(input);
   for (size_t i = 0; i < 2; ++i) {
-    Dim& size = dims[i + 1];
-    if (size != Dim(-1)) size += Dim(window.before[i] + window.after[i]);
+    dims[i + 1] += Dim(window.before[i] + window.after[i]);
   }
   return graph.like(input, dims);
 }

@@ -204,6 +204,19 @@ TEST_CASE("an open size is open in the file, and no convolution is refused for i
   CHECK(tensor(file, file.file.subgraphs[0].inputs[0]).signature == std::vector<int32_t>{1, 8, -1, 3});
 }
 
+TEST_CASE("a shape of several open sizes is computed from the input's") {
+  Net net;
+  const Dim batch = Dim::of_input(0, 0), length = Dim::of_input(0, 1);
+  const OperandId x = net.input(Dims{batch, length, 6});
+  const OperandId shape = net.builder.int32_tensor(Dims{batch, length * Dim(2), 3});
+  net.output(
+      net.builder.add(OperationCode::RESHAPE, {x, shape}, nnapi::testing::float_type({batch, length * Dim(2), 3})));
+  const ConvertedFile file = converted(net.model);
+  REQUIRE(file.refusals.empty());
+  CHECK(codes(file) == std::vector<Builtin>{Builtin::SHAPE, Builtin::GATHER, Builtin::GATHER, Builtin::MUL,
+                                            Builtin::CONCATENATION, Builtin::RESHAPE});
+}
+
 TEST_CASE("a maximum over padding takes zeros only of what is never negative") {
   for (const auto& [activation, pads_zeros] : {std::pair(FuseCode::NONE, false), std::pair(FuseCode::RELU, true),
                                                std::pair(FuseCode::RELU1, false), std::pair(FuseCode::RELU6, true)}) {

@@ -82,6 +82,7 @@ constexpr FormatRow kRows[] = {
     {"ARG_MIN", 79, 57, 2, 2},
     {"REDUCE_PROD", 81, 27, 2, 2},
     {"REDUCE_MAX", 82, 27, 2, 2},
+    {"SHAPE", 77, 55, 1, 1},
     {"PACK", 83, 59, 1, kAnyNumber},
     {"LOGICAL_OR", 84, 60, 2, 2},
     {"LOGICAL_AND", 86, 62, 2, 2},

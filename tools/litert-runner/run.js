@@ -4,12 +4,13 @@
 //   node run.js [--interpreter] JOBS.jsonl      (-: standard input, a job at a time)
 //
 // A job is a line of JSON:
-//   {"model": FILE, "signature": KEY, "samples": [{"in": [FILE, ...], "out": [FILE, ...]}, ...]}
+//   {"model": FILE, "signature": KEY, "samples": [{"in": [FILE, ...], "out": [FILE, ...]}, ...], "interpreter": BOOL}
 // The files of a sample hold raw little-endian numbers, in the order of the signature; those of `out` are written. For
 // each job one line of JSON is printed: types, shapes and times, or the error. The exit code is 1 if a job failed.
 //
-// The judge is LiteRT (@litertjs/core, on the CPU with XNNPACK), or with --interpreter the older Interpreter
-// (@tensorflow/tfjs-tflite, about TensorFlow 2.13), which knows subgraph 0 only. Both packages are looked for in
+// The judge is LiteRT (@litertjs/core, on the CPU with XNNPACK), or with --interpreter, or for a job that asks for it, the
+// older Interpreter (@tensorflow/tfjs-tflite, about TensorFlow 2.13), which knows subgraph 0 only, and results whose
+// sizes are not in the file. Both packages are looked for in
 // $NNAPI_CONVERT_LITERT/node_modules, else beside this file.
 'use strict';
 const fs = require('fs');
@@ -199,7 +200,12 @@ async function main() {
   const isInterpreter = words[0] === '--interpreter';
   const file = words[isInterpreter ? 1 : 0];
   if (!file) throw new Error('usage: node run.js [--interpreter] JOBS.jsonl');
-  const judge = await (isInterpreter ? Interpreter : LiteRt).open();
+  const judges = new Map();
+  const judgeOf = async job => {
+    const kind = isInterpreter || job.interpreter ? Interpreter : LiteRt;
+    if (!judges.has(kind)) judges.set(kind, await kind.open());
+    return judges.get(kind);
+  };
   let failed = 0;
   const lines = require('readline').createInterface({input: file === '-' ? process.stdin : fs.createReadStream(file)});
   for await (const line of lines) {
@@ -208,7 +214,7 @@ async function main() {
     const report = {model: job.model};
     messages.length = 0;
     try {
-      await judge.run(job, report);
+      await (await judgeOf(job)).run(job, report);
     } catch (error) {
       report.error = String(error && error.message || error).split('\n').slice(0, 6).join('; ');
     }

@@ -206,6 +206,25 @@ struct LitertRunner::Parts {
     fail_without_record(path);
   }
 
+  // Writes a copy whose open inputs have these sizes: LiteRT under Node can't be told sizes otherwise.
+  fs::path with_sizes(const std::vector<std::pair<litert::ReadPort, std::vector<int64_t>>>& inputs) const {
+    std::string problem;
+    std::optional<std::string> bytes = text_of_file(path, problem);
+    if (!bytes) throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}", path, problem));
+    for (const auto& [port, sizes] : inputs) {
+      const litert::ReadTensor& input = tensor(port);
+      const std::vector<int32_t> numbers(sizes.begin(), sizes.end());
+      if (numbers.size() != input.shape.size() || numbers.size() != input.signature.size()) fail_without_record(path);
+      for (const uint64_t place : {input.shape_begin, input.signature_begin}) {
+        bytes->replace(place, numbers.size() * sizeof(int32_t), reinterpret_cast<const char*>(numbers.data()),
+                       numbers.size() * sizeof(int32_t));
+      }
+    }
+    const fs::path copy = folder.path() / "sized.tflite";
+    std::ofstream(copy, std::ios::binary | std::ios::trunc) << *bytes;
+    return copy;
+  }
+
   const litert::ReadTensor& tensor(const litert::ReadPort& port) const {
     const std::vector<litert::ReadTensor>& tensors = file.subgraphs.at(signature().subgraph).tensors;
     return tensors.at(port.tensor);
@@ -268,19 +287,15 @@ std::vector<at::Tensor> LitertRunner::run_by_record(const Values& sample) {
     if (value.isTensor()) given.push_back(value.toTensor());
   }
   json job = {{"model", parts_->model().string()}, {"signature", signature.key}};
+  std::vector<std::pair<litert::ReadPort, std::vector<int64_t>>> open;
   json files = {{"in", json::array()}, {"out", json::array()}};
   for (size_t i = 0; i < signature.inputs.size(); ++i) {
     const json& record = parts_->record.at("inputs").at(i);
-    if (!parts_->tensor(signature.inputs[i]).signature.empty()) {
-      throw ConvertError(
-          ExitCode::kBadFile,
-          fmt::format("{} has open sizes, which LiteRT under Node can't be given; to verify, convert with "
-                      "all sizes in --input",
-                      parts_->path));
-    }
     at::Tensor tensor = given.at(record.at("argument").get<size_t>());
     if (record.at("nhwc") && tensor.dim() == 4) tensor = tensor.permute({0, 2, 3, 1});
     tensor = in_file_type(tensor, parts_->tensor(signature.inputs[i])).contiguous();
+    if (!parts_->tensor(signature.inputs[i]).signature.empty())
+      open.emplace_back(signature.inputs[i], tensor.sizes().vec());
     const fs::path path = parts_->folder.path() / fmt::format("in{}.bin", i);
     std::ofstream(path, std::ios::binary)
         .write(static_cast<const char*>(tensor.data_ptr()), static_cast<std::streamsize>(tensor.nbytes()));
@@ -290,6 +305,17 @@ std::vector<at::Tensor> LitertRunner::run_by_record(const Values& sample) {
     files["out"].push_back((parts_->folder.path() / fmt::format("out{}.bin", i)).string());
   }
   job["samples"] = json::array({files});
+  if (!open.empty()) {
+    job["model"] = parts_->with_sizes(open).string();
+    job["interpreter"] = true;  // LiteRT for Node gives results the sizes that the file has
+    if (signature.subgraph != 0) {
+      throw ConvertError(
+          ExitCode::kBadFile,
+          fmt::format("{}: {} has open sizes, at which only the first method can be run here; to verify, "
+                      "convert with all sizes in --input",
+                      parts_->path, signature.key));
+    }
+  }
   const json report = parts_->node->ask(job);
   if (report.contains("error")) {
     throw ConvertError(ExitCode::kVerificationFailed,
