@@ -183,12 +183,18 @@ json litert_json(const LitertCheck& check) {
   return report;
 }
 
+bool may_be_open(const LoadedModel& loaded, const ConvertOptions& options) {
+  return !loaded.stated.empty() || std::any_of(options.inputs.begin(), options.inputs.end(), [](const InputSpec& spec) {
+    return std::count(spec.sizes.begin(), spec.sizes.end(), std::nullopt) > 0;
+  });
+}
+
 // Converts the model, or the one method of it that it has in the place of forward.
 void check_loaded(CheckResult& result, LoadedModel loaded, const CheckRequest& request) {
   const ConvertOptions options = bind_arguments(loaded, request.options);
-  // A copy keeps the weights in memory; only the other interfaces of a quantised model need them.
+  // A copy keeps the weights in memory: other interfaces of a quantised model and other sizes need them.
   std::optional<LoadedModel> original;
-  if (request.explain_speed) original = loaded;
+  if (request.explain_speed || may_be_open(loaded, options)) original = loaded;
   Frontend frontend = make_frontend(std::exchange(loaded, {}), options);
   if (request.measure_loss) result.loss = measure_loss(frontend, options);
   try {
@@ -202,7 +208,8 @@ void check_loaded(CheckResult& result, LoadedModel loaded, const CheckRequest& r
   }
   if (result.converts) warn_of_small_model(result.conversion, options.segments, result.diagnostics);
   if (result.converts && request.litert) result.litert = check_litert(result, *request.litert);
-  if (original) result.speed = speed_of(result, *original, options);
+  if (result.converts && original) result.open = open_cost(*original, options, result.conversion);
+  if (request.explain_speed) result.speed = speed_of(result, *original, options);
 }
 
 }  // namespace
@@ -277,6 +284,7 @@ std::string to_text(const CheckResult& result) {
     text += "  " + result.error + "\n";
   }
   text += refusals_text(result);
+  if (result.open) text += to_text(*result.open);
   for (const std::string& line : summary_of(result.diagnostics.warnings)) text += "  warning: " + line + "\n";
   if (result.litert) text += litert_text(*result.litert);
   if (result.loss) text += "  " + to_text(*result.loss) + "\n";
@@ -321,6 +329,7 @@ json to_json(const CheckResult& result) {
     report["error"] = result.error;
   }
   if (result.converts && !result.conversion.is_whole) report["products"] = products_json(mac_share(result.conversion));
+  if (result.open) report["open"] = to_json(*result.open);
   if (result.litert) report["litert"] = litert_json(*result.litert);
   if (result.loss) report["target"] = to_json(*result.loss);
   if (result.speed) report["speed"] = to_json(*result.speed);

@@ -9,6 +9,7 @@
 
 #include "lib/converter/convert.h"
 #include "lib/converter/report/explain_speed.h"
+#include "lib/converter/report/open_cost.h"
 #include "lib/converter/report/target_loss.h"
 #include "lib/litert/delegates.h"
 
@@ -41,6 +42,7 @@ struct CheckResult {
   Diagnostics diagnostics;
   std::optional<TargetLoss> loss;
   std::optional<SpeedReport> speed;
+  std::optional<OpenCost> open = {};       // of a model with open sizes
   std::optional<LitertCheck> litert = {};  // where it was asked for
 };
 
