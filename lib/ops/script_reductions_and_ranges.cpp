@@ -59,6 +59,24 @@ def all(self: Tensor, dim: Optional[List[int]], keepdim: bool) -> Tensor:
   return result
 )";
 
+// Bools differ where they aren't equal.
+constexpr const char* kDifference = R"(
+def diff(self: Tensor, n: int, dim: int, prepend: Optional[Tensor], append: Optional[Tensor]) -> Tensor:
+  result = self
+  if prepend is not None:
+    result = torch.cat([prepend, result], dim)
+  if append is not None:
+    result = torch.cat([result, append], dim)
+  for i in range(n):
+    later = torch.slice(result, dim, 1)
+    sooner = torch.slice(result, dim, 0, -1)
+    if result.dtype == 11:
+      result = torch.ne(later, sooner)
+    else:
+      result = torch.sub(later, sooner)
+  return result
+)";
+
 // The mean square is corrected from n to n - correction elements.
 constexpr const char* kVar = R"(
 def var(self: Tensor, dim: Optional[List[int]], correction: Optional[number], keepdim: bool) -> Tensor:
@@ -224,6 +242,8 @@ ScriptForms reduction_and_range_scripts() {
       {"aten::var.correction_number(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> "
        "Tensor",
        "2.0", kVar},
+      {"aten::diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor", kOldRelease,
+       kDifference},
       {"aten::std.correction_number(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> "
        "Tensor",
        "2.0", kStd},
