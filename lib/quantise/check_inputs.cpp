@@ -17,10 +17,12 @@ constexpr uint32_t kFirstSeed = 20117;
 constexpr float kLowest = -1.732F, kHighest = 1.732F;  // of numbers whose variance is 1
 constexpr int64_t kFlexibleSize = 96;                  // as verify takes for axes behind the first
 
-std::vector<int64_t> sizes_of(const TensorType& type, const InputTuple* real, size_t number) {
+// Open sizes are those of one call of the whole model: sizes of a segment depend on each other.
+std::vector<int64_t> sizes_of(const NnapiPart& part, const InputTuple* real, size_t number) {
   if (real != nullptr) return (*real)[number].toTensor().sizes().vec();
+  const bool is_segment = !part.model_sizes.empty();
   std::vector<int64_t> sizes;
-  for (const Dim& dim : type.dims) {
+  for (const Dim& dim : is_segment ? part.model_sizes[number] : part.interface.inputs[number].type.dims) {
     sizes.push_back(dim.evaluate([](int, int axis) { return axis == 0 ? 1 : kFlexibleSize; }));
   }
   return sizes;
@@ -77,7 +79,7 @@ void CheckInputs::make(uint32_t number, const InputTuple* real, size_t most_byte
   callers_.clear();
   const std::vector<InterfaceInput>& inputs = part_.interface.inputs;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    callers_.push_back(at::zeros(sizes_of(inputs[i].type, real, i), at::TensorOptions(at::kFloat)));
+    callers_.push_back(at::zeros(sizes_of(part_, real, i), at::TensorOptions(at::kFloat)));
     const auto sizes = callers_.back().sizes();
     sizes_.insert(sizes_.end(), sizes.begin(), sizes.end());
     callers_.back() = as_caller(callers_.back(), inputs[i]);

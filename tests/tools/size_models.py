@@ -148,6 +148,28 @@ class Rotated(Applied):
         return torch.cat([one * angle.cos() - two * angle.sin(), one * angle.sin() + two * angle.cos()], -1)
 
 
+class Heads(Applied):
+    """What is behind the step on the CPU begins with two open sizes."""
+
+    def forward(self, x):
+        batch, length = x.size(0), x.size(1)
+        y = torch.sort(self.layer(x), -1)[0].view(batch, length, 4, 2).transpose(1, 2)
+        return torch.softmax(y @ y.transpose(2, 3), -1) @ y
+
+
+class Placed(Applied):
+    """Numbers of rows and columns from the CPU meet a picture whose sizes were divided and rounded."""
+
+    def forward(self, x):
+        y = self.layer(x)
+        ones = torch.ones(1, y.size(2), y.size(3))
+        places = torch.stack([ones.cumsum(1), ones.cumsum(2)], -1) * 0.1
+        tokens = y.flatten(2).transpose(1, 2)
+        tokens = tokens + torch.cat([places.sin(), places.cos(), places, places], -1).flatten(1, 2)
+        heads = tokens.view(-1, 1, 2, 4).permute(1, 2, 0, 3)
+        return torch.softmax(heads @ heads.transpose(2, 3), -1) @ heads
+
+
 class Pair(Applied):
     def forward(self, x, y):
         x = self.layer(x)
@@ -186,5 +208,7 @@ NETWORKS: List[Network] = [
     Network("Tokens", lambda: Tokens(nn.Embedding(50, 8)), {"x": "B,L:int64"}, LENGTHS),
     Network("Masked", lambda: Masked(nn.Linear(8, 8)), ROWS, LENGTHS),
     Network("Rotated", lambda: Rotated(nn.Linear(8, 8)), ROWS, LENGTHS),
+    Network("Heads", lambda: Heads(nn.Linear(8, 8)), ROWS, LENGTHS),
+    Network("Placed", lambda: Placed(nn.Conv2d(3, 8, 5, 4)), {"x": "1,3,H,W"}, {"H": (8, 60), "W": (8, 60)}),
     Network("Pair", lambda: Pair(nn.Linear(8, 8)), {"x": "1,L,8", "y": "1,M,8"}, {"L": (2, 60), "M": (2, 60)}),
 ]

@@ -17,6 +17,7 @@
 #include <optional>
 
 #include "lib/base/host_library.h"
+#include "lib/base/watched_run.h"
 #include "lib/converter/emit/check_tolerance.h"
 #include "lib/converter/emit/emit_cpu.h"
 #include "lib/converter/frontend/arguments.h"
@@ -439,6 +440,7 @@ std::vector<std::vector<BufferSample>> check_samples(const CheckSamplesRequest& 
   const PlannedModel& planned = request.planned;
   std::vector<std::vector<BufferSample>> samples(planned.plan.segments.size());
   if (request.options.runtime != Runtime::kShim || request.options.check_samples == 0) return samples;
+  tell_step("self-check");
   for (size_t i = 0; i < samples.size(); ++i) {
     std::string reason;
     try {

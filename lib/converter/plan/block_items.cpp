@@ -85,6 +85,15 @@ StepMembers BlockItems::refused_members(const StepMembers& members, const std::s
   return result.empty() ? members : result;
 }
 
+StepMembers BlockItems::members_with(const StepMembers& members, const torch::jit::Node& node) const {
+  for (const size_t member : members) {
+    const std::vector<torch::jit::Node*>& nodes = items_[member].nodes;
+    const bool is_found = std::find(nodes.begin(), nodes.end(), &node) != nodes.end();
+    if (is_found && !items_[member].is_pinned) return {member};
+  }
+  return members;
+}
+
 // Goes back from the items that make the refused operation's values to the nearest ones with its source line.
 std::set<size_t> BlockItems::items_behind(const nnapi::DeviceRefusal& refusal, const std::set<size_t>& members) const {
   const auto makes_one = [&](const torch::jit::Node* node) {

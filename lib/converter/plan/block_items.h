@@ -51,6 +51,8 @@ class BlockItems {
   bool is_pinned(const StepMembers& members) const;
   // Returns the items whose source lines are those of the refused operations; all items if no line matches.
   StepMembers refused_members(const StepMembers& members, const std::set<std::string>& sources) const;
+  // Returns the item that holds the node; all items if none does.
+  StepMembers members_with(const StepMembers& members, const torch::jit::Node& node) const;
   // Returns the items whose operations a device refuses: of the items with the source line, those that the refused
   // operation's values are made of; all of these items if none is found so.
   StepMembers refused_members(const StepMembers& members, const std::vector<nnapi::DeviceRefusal>& refusals) const;

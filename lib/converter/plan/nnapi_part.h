@@ -18,7 +18,8 @@ namespace nnapi_convert {
 struct NnapiPart {
   nnapi::Model model;
   ModuleInterface interface;
-  bool keeps_float32 = false;  // whatever --relax-fp16 allows
+  std::vector<Dims> model_sizes = {};  // of a segment's inputs, in open sizes of the whole model
+  bool keeps_float32 = false;          // whatever --relax-fp16 allows
 
   bool is_relaxed(const PlanOptions& options) const { return options.relax_fp16 && !keeps_float32; }
 };
@@ -36,6 +37,7 @@ struct SegmentRefusal {
   std::vector<nnapi::DeviceRefusal> device = {};  // operations that the device refuses
   std::string since = {};                         // source line of the operator after which types are unknown
   std::set<std::string> refused_sources = {};     // source lines of operations that NNAPI or the device refuses
+  const torch::jit::Node* node = nullptr;         // the one node that keeps the part from being a model of its own
   bool is_empty = false;                          // no operation of NNAPI is left
 };
 

@@ -67,10 +67,14 @@ class Partitioner {
 
   // Returns the worth of a segment: its multiply-adds, less one for each element of its inputs and outputs.
   int64_t worth(const BlockItems& block, const StepMembers& members) const {
-    const Segment segment = extract(block, members);
     Count handed_over = 0;
-    for (const torch::jit::Value* input : segment.inputs) handed_over += elements(input);
-    for (const torch::jit::Value* output : segment.outputs) handed_over += elements(output);
+    try {
+      const Segment segment = extract(block, members);
+      for (const torch::jit::Value* input : segment.inputs) handed_over += elements(input);
+      for (const torch::jit::Value* output : segment.outputs) handed_over += elements(output);
+    } catch (const RefusedNode&) {
+      // Its place is not its last: lower_segments() takes the node out.
+    }
     return block.macs_of(members) - handed_over.value_or_most();
   }
 
@@ -235,6 +239,7 @@ class Partitioner {
       if (!offer.refusal) offer.refusal = refusal_of(offer.part, options_);
       if (offer.refusal) return offer.refusal;
       planned.part = std::move(offer.part);
+      planned.part.model_sizes = planned.segment.model_sizes;
       planned.part.keeps_float32 = block.keeps_float32(members);
       const std::vector<torch::jit::Value*>& outputs = planned.segment.outputs;
       for (size_t i = 0; i < outputs.size(); ++i) {
@@ -242,6 +247,10 @@ class Partitioner {
       }
       plan_.segments.push_back(std::move(planned));
       return std::nullopt;
+    } catch (const RefusedNode& error) {
+      SegmentRefusal refusal{error.what()};
+      refusal.node = &error.node();
+      return refusal;
     } catch (const ConvertError& error) {
       if (error.exit_code() != ExitCode::kNotConvertible) throw;
       return SegmentRefusal{error.what()};
@@ -255,14 +264,18 @@ class Partitioner {
                        reason_of(refusal, options_));
   }
 
+  static StepMembers refused_members(const BlockItems& block, const StepMembers& members,
+                                     const SegmentRefusal& refusal) {
+    if (refusal.node != nullptr) return block.members_with(members, *refusal.node);
+    if (!refusal.device.empty()) return block.refused_members(members, refusal.device);
+    return refusal.refused_sources.empty() ? members : block.refused_members(members, refusal.refused_sources);
+  }
+
   // Lowers the items as one segment. False if all of them, or the items whose operations are refused, went to the CPU.
   bool lower(BlockItems& block, const StepMembers& members, Diagnostics& diagnostics) {
     const auto refusal = offer(block, members, diagnostics);
     if (!refusal) return true;
-    const StepMembers refused = !refusal->device.empty() ? block.refused_members(members, refusal->device)
-                                : refusal->refused_sources.empty()
-                                    ? members
-                                    : block.refused_members(members, refusal->refused_sources);
+    const StepMembers refused = refused_members(block, members, *refusal);
     block.keep_on_cpu(refused, reason_against(*refusal, refused.size() == members.size()));
     return false;
   }

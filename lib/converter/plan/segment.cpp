@@ -178,11 +178,27 @@ class Extraction {
         result = graph().insertNode(graph().createNumToTensor(result))->output();
       }
       later->replaceAllUsesWith(result);
-      later->node()->destroy();
     }
+    for (const auto& [later, numbers] : numbers_) later->node()->destroy();  // the first may be the insert point
   }
 
   static constexpr const char* kResult = "its result";
+
+  // Returns the node of the segment that reads the value, directly or in a list, tuple or dict; null for a result of
+  // it.
+  const Node* reader_of(const Value& value) const {
+    for (const torch::jit::Use& use : value.uses()) {
+      if (inside_.count(use.user) != 0) return use.user;
+      const Node* reader = is_glue(*use.user) ? reader_of(*use.user->output()) : nullptr;
+      if (reader != nullptr) return reader;
+    }
+    return nullptr;
+  }
+
+  [[noreturn]] void refuse(const Value& value, const std::string& message) const {
+    const Node* node = inside_.count(value.node()) != 0 ? value.node() : reader_of(value);
+    throw RefusedNode(message, node == nullptr ? *nodes_[0] : *node);
+  }
 
   TensorType type_of(const Value& value, const char* what) const {
     const TensorType* type = tensor_type_of(&value, types_);
@@ -190,13 +206,10 @@ class Extraction {
       const Dims dims = in_one_call(type->dims);
       const TensorType result = type->with_dims(sizes_->own(dims).value_or(dims));
       if (is_empty(result)) {
-        throw ConvertError(
-            ExitCode::kNotConvertible,
-            fmt::format("{} has no elements: {}; NNAPI needs sizes of 1 or more", what, to_text(result)));
+        refuse(value, fmt::format("{} has no elements: {}; NNAPI needs sizes of 1 or more", what, to_text(result)));
       }
       if (segment_.rows && !all_fixed(result.dims)) {
-        throw ConvertError(ExitCode::kNotConvertible,
-                           fmt::format("{} has an open size beside one that depends on values", what));
+        refuse(value, fmt::format("{} has an open size beside one that depends on values", what));
       }
       // Inference tells the open sizes of results by those of inputs, whatever the model's are simplified to.
       const bool is_told = what == kResult && std::none_of(dims.begin(), dims.end(), is_of_values);
@@ -205,15 +218,13 @@ class Extraction {
     const auto known = types_.find(&value);
     if (known == types_.end()) refuse_unknown(value, what);
     if (std::holds_alternative<Dims>(known->second)) {
-      throw ConvertError(ExitCode::kNotConvertible, "it reads an open size that none of its tensors has");
+      refuse(value, "it reads an open size that none of its tensors has");
     }
-    throw ConvertError(
-        ExitCode::kNotConvertible,
-        fmt::format("{} {}", what,
-                    type == nullptr ? "is a list"
-                    : !all_fixed(type->dims)
-                        ? "has a size that depends on values"
-                        : fmt::format("is {}; NNAPI gets float32, int32, int64 and bool", to_text(*type))));
+    refuse(value, fmt::format("{} {}", what,
+                              type == nullptr ? "is a list"
+                              : !all_fixed(type->dims)
+                                  ? "has a size that depends on values"
+                                  : fmt::format("is {}; NNAPI gets float32, int32, int64 and bool", to_text(*type))));
   }
 
   // Throws an error that names the operator after which the value's type is unknown.
@@ -223,12 +234,12 @@ class Extraction {
       throw UnknownType(fmt::format("{}: it depends on {}", unknown_in(value, *end, what), name_of_origin(*end)),
                         line_of(*end));
     }
-    throw ConvertError(ExitCode::kNotConvertible,
-                       fmt::format("the shape of {} is known only when the model runs", what));
+    refuse(value, fmt::format("the shape of {} is known only when the model runs", what));
   }
 
   void add_input(Value* value) {
     segment_.input_types.push_back(type_of(*value, "its input"));
+    segment_.model_sizes.push_back(in_one_call(tensor_type_of(value, types_)->dims));
     segment_.input_row_axes.push_back(row_axis_of(*value));
     Value* input = graph().addInput();
     input->setType(c10::TensorType::get());
@@ -282,8 +293,12 @@ class Extraction {
 };
 
 Offer refused(std::vector<Refusal> nodes) {
-  std::string reason = nodes[0].message();
-  return {{}, SegmentRefusal{std::move(reason), std::move(nodes)}};
+  SegmentRefusal refusal{nodes[0].message()};
+  for (const Refusal& node : nodes) {
+    if (!node.where.empty()) refusal.refused_sources.insert(node.where);
+  }
+  refusal.nodes = std::move(nodes);
+  return {{}, std::move(refusal)};
 }
 
 // Returns boundaries without quantising and dequantising.

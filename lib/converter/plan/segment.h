@@ -25,6 +25,7 @@ struct SegmentRows {
 struct Segment {
   NormalisedModel model;  // forward takes the inputs and returns the outputs: one tensor, or a tuple
   std::vector<TensorType> input_types;
+  std::vector<Dims> model_sizes;                            // of the inputs, in open sizes of the whole model
   std::vector<torch::jit::Value*> inputs, outputs;          // values of the whole graph
   std::unordered_map<std::string, std::string> names = {};  // from value names in `model` to names in the whole graph
   std::optional<SegmentRows> rows;
@@ -44,8 +45,19 @@ class UnknownType : public ConvertError {
   std::string since_;
 };
 
+// One node keeps the segment from being a model of its own: it reads or makes what no segment takes or gives.
+class RefusedNode : public ConvertError {
+ public:
+  RefusedNode(const std::string& message, const torch::jit::Node& node)
+      : ConvertError(ExitCode::kNotConvertible, message), node_(&node) {}
+  const torch::jit::Node& node() const { return *node_; }
+
+ private:
+  const torch::jit::Node* node_;
+};
+
 // Copies `nodes`, which have to be in the graph's order, with no other node on a path between two of them. Throws
-// ConvertError (kNotConvertible) if an input or output is no tensor of known type; UnknownType if an operator is the
+// RefusedNode if an input or output is no tensor of known type that NNAPI takes; UnknownType if an operator is the
 // reason. With `rows`, all nodes have to work row by row along that size.
 Segment extract_segment(const std::vector<torch::jit::Node*>& nodes, const TypeMap& types,
                         const std::optional<SegmentRows>& rows = std::nullopt);

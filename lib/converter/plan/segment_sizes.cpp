@@ -63,8 +63,11 @@ class SegmentSizes::Flattening : public DimVisitor {
 };
 
 SegmentSizes::SegmentSizes(const std::vector<Dims>& inputs) {
-  for (const bool is_single : {true, false}) {
-    for (size_t i = 0; i < inputs.size(); ++i) take_linear(inputs[i], static_cast<int>(i), is_single);
+  // A quotient of sizes that are told is told, too: a size has one name in the segment, as inference there computes it.
+  for (const bool is_quotient : {false, true}) {
+    for (const bool is_single : {true, false}) {
+      for (size_t i = 0; i < inputs.size(); ++i) take_linear(inputs[i], static_cast<int>(i), is_quotient, is_single);
+    }
   }
   for (size_t i = 0; i < inputs.size(); ++i) take_others(inputs[i], static_cast<int>(i));
 }
@@ -74,10 +77,10 @@ Dim SegmentSizes::flat(const Dim& size) const {
   return flattening.at(size.visit(flattening));
 }
 
-void SegmentSizes::take_linear(const Dims& dims, int input, bool is_single) {
+void SegmentSizes::take_linear(const Dims& dims, int input, bool is_quotient, bool is_single) {
   for (size_t axis = 0; axis < dims.size(); ++axis) {
     const std::optional<Linear> linear = is_of_values(dims[axis]) ? std::nullopt : linear_of(flat(dims[axis]));
-    if (!linear || by_atom_.count(linear->atom) != 0) continue;
+    if (!linear || is_quotient != (linear->atom.first == kQuotients) || own_of_atom(linear->atom)) continue;
     if (is_single != (linear->factor == 1 && linear->offset == 0)) continue;
     by_atom_.emplace(linear->atom, solved(*linear, Dim::of_input(input, static_cast<int>(axis))));
   }

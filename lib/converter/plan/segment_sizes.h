@@ -33,7 +33,7 @@ class SegmentSizes {
   Dim flat(const Dim& size) const;
   std::optional<Dim> own_of_flat(const Dim& size) const;
   std::optional<Dim> own_of_atom(const OpenSize& atom) const;
-  void take_linear(const Dims& dims, int input, bool is_single);
+  void take_linear(const Dims& dims, int input, bool is_quotient, bool is_single);
   void take_others(const Dims& dims, int input);
 
   mutable std::vector<Quotient> quotients_;
