@@ -52,6 +52,11 @@ class OpenSizes(CliTest, StockTorchTest):
                     with self.assertRaisesRegex(Exception, words[runtime]):
                         module(*(torch.rand(shape) for shape in shapes))
 
+    def test_conditions_of_the_export(self):
+        """A branch on a size: the other way isn't in the file."""
+        said = self.succeed(OPEN / "bounded.pt2", "--min-segment-macs", "0", "-o", self.folder / "out.pt").stderr
+        self.assertIn("sizes with size 1 of x >= 11: PyTorch refuses other sizes", said)
+
     def test_memory_of_many_sizes(self):
         """Compilations of old sizes are freed."""
         for runtime in RUNTIMES:

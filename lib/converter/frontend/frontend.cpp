@@ -8,8 +8,10 @@
 #include <string>
 #include <utility>
 
+#include "lib/base/counted.h"
 #include "lib/converter/frontend/arguments.h"
 #include "lib/converter/frontend/byte_inputs.h"
+#include "lib/converter/frontend/export_guards.h"
 #include "lib/converter/frontend/express_sizes.h"
 #include "lib/converter/frontend/normalise.h"
 #include "lib/converter/frontend/original_run.h"
@@ -95,6 +97,22 @@ const FrozenModule& Frontend::frozen() {
   return *frozen_;
 }
 
+void Frontend::warn_of_conditions(const NormalisedModel& model, const std::vector<TensorType>& types,
+                                  Diagnostics& diagnostics) const {
+  constexpr size_t kMost = 3;
+  std::vector<std::string> found = conditions_on_sizes(loaded_.guards, loaded_.stated, model.input_names, types);
+  if (found.empty()) return;
+  const size_t more = found.size() > kMost ? found.size() - kMost : 0;
+  found.resize(found.size() - more);
+  const std::string message = fmt::format(
+      "torch.export made the program for sizes with {}{}: PyTorch refuses other sizes, and the converted file "
+      "may give wrong numbers for them",
+      fmt::join(found, ", "), more == 0 ? "" : " and " + counted(more, "more condition"));
+  const auto& told = diagnostics.warnings;
+  const auto is_told = [&](const Warning& warning) { return warning.kind == message; };
+  if (std::none_of(told.begin(), told.end(), is_told)) diagnostics.warn(message);
+}
+
 // Returns the types of the inputs. The second graph gets the sizes that were solved for the first.
 InputTypes Frontend::types_of_inputs(const NormalisedModel& model, const InferOptions& how, Diagnostics& diagnostics) {
   std::vector<InputSpec> specs = options_.inputs;
@@ -104,6 +122,7 @@ InputTypes Frontend::types_of_inputs(const NormalisedModel& model, const InferOp
   }
   InputTypes result = input_types(model, example_tensors(model, loaded_), specs, options_.pixels, how, diagnostics);
   relate_sizes(loaded_.stated, model.input_names, result.types);
+  warn_of_conditions(model, result.types, diagnostics);
   for (size_t i = 0; solved_.empty() && i < result.types.size(); ++i) {
     const TensorType& type = result.types[i];
     if (result.sources[i] != TypeSource::kWeights || !all_fixed(type.dims)) continue;

@@ -90,6 +90,8 @@ class Frontend {
   };
 
   const FrozenModule& frozen();
+  void warn_of_conditions(const NormalisedModel& model, const std::vector<TensorType>& types,
+                          Diagnostics& diagnostics) const;
   InputTypes types_of_inputs(const NormalisedModel& model, const InferOptions& how, Diagnostics& diagnostics);
   TypedModel type(const TypeRequest& request, Diagnostics& diagnostics);
 

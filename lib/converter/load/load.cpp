@@ -55,6 +55,7 @@ LoadedModel load_exported_model(const std::string& path, Diagnostics& diagnostic
   check_constant_arguments(exported.module);
   LoadedModel loaded{path, exported.module, std::move(exported.samples)};
   loaded.stated = std::move(exported.tensors);
+  loaded.guards = std::move(exported.guards);
   loaded.numbers = std::move(exported.numbers);
   loaded.fixed = std::move(exported.fixed);
   loaded.checks = std::move(exported.checks);

@@ -37,6 +37,7 @@ struct LoadedModel {
   std::set<AttributePath> read_elsewhere = {};        // attributes that other methods read
   std::vector<AttributePath> unsettled = {};          // attributes among them whose sizes or dtypes may change
   std::vector<ExportedTensor> stated = {};            // of an exported program: the tensors that forward takes
+  std::vector<std::string> guards = {};               // of an exported program (frontend/export_guards.h)
   std::vector<ExportedNumber> numbers = {};           // of an exported program: the integers that forward takes
   std::vector<FixedValue> fixed = {};                 // of an exported program: what torch.export fixed
   std::vector<FolderFile> extra_files = {};           // of the archive, by their names (_extra_files)

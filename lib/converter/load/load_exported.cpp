@@ -69,6 +69,17 @@ std::vector<ExportedNumber> stated_numbers(const ExportModule& built, const json
   return numbers;
 }
 
+// Files of PyTorch 2.10 and later have them.
+std::vector<std::string> guards_of(const json& program) {
+  const json* guards = find_member(program, "guards_code");
+  std::vector<std::string> result;
+  if (guards == nullptr || !guards->is_array()) return result;
+  for (const json& guard : *guards) {
+    if (guard.is_string()) result.push_back(guard.get<std::string>());
+  }
+  return result;
+}
+
 // A tuple of the arguments by position and a dict of those by keyword, as forward takes them.
 std::vector<c10::IValue> sample_arguments(const ExportModule& built, const ExportSignature& signature,
                                           const c10::IValue& sample) {
@@ -111,6 +122,7 @@ ExportedModel read(const std::string& path, Diagnostics& diagnostics, bool check
                       {},
                       tensors_of(built, archive.program),
                       stated_numbers(built, archive.program),
+                      guards_of(archive.program),
                       built.fixed,
                       built.is_dynamically_quantised,
                       std::move(archive.extra_files),

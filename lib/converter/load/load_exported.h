@@ -42,10 +42,11 @@ struct ExportedModel {
   std::vector<std::vector<c10::IValue>> samples;  // arguments of forward: those that the file stores, if any
   std::vector<ExportedTensor> tensors;            // that forward takes, in the order of its arguments' leaves
   std::vector<ExportedNumber> numbers;            // that forward takes
-  std::vector<FixedValue> fixed;                  // that forward takes, but that decide nothing: the program has them
-  bool is_dynamically_quantised = false;          // its module is the float model of the rounded weights
-  std::vector<FolderFile> extra_files = {};       // that it was saved with
-  std::shared_ptr<SourceChecks> checks = {};      // of its mapped weights
+  std::vector<std::string> guards = {};       // what torch.export took for granted of sizes, as Python's comparisons
+  std::vector<FixedValue> fixed;              // that forward takes, but that decide nothing: the program has them
+  bool is_dynamically_quantised = false;      // its module is the float model of the rounded weights
+  std::vector<FolderFile> extra_files = {};   // that it was saved with
+  std::shared_ptr<SourceChecks> checks = {};  // of its mapped weights
 };
 
 // The operators that its programs have must be declared before. With `checks_weights` reads all weights for their
