@@ -77,13 +77,6 @@ bool names_products(const SegmentRefusal& refusal, const Plan& plan) {
 [[noreturn]] void refuse_all(PlannedModel& planned, const SegmentLimits& limits) {
   const Plan& plan = planned.plan;
   const SegmentRefusal& refusal = *plan.refusal;
-  if (any_flexible(planned.interface)) {
-    const auto placed = std::find_if(plan.cpu_nodes.begin(), plan.cpu_nodes.end(), is_placed_tensor);
-    const std::string where = placed == plan.cpu_nodes.end() ? "" : fmt::format(" (at {})", placed->reason.where);
-    refuse(planned, fmt::format("NNAPI needs the flexible sizes of the inputs fixed: the model mixes elements along "
-                                "them{}; give every size with --input",
-                                where));
-  }
   if (!plan.any_lowered || limits.min_macs == 0) {
     if (plan.cpu_nodes.empty()) {
       throw RefusedModel(
@@ -91,8 +84,10 @@ bool names_products(const SegmentRefusal& refusal, const Plan& plan) {
           graph_of_refused(planned));
     }
     const std::string reasons = names_products(refusal, plan) ? "" : reasons_of(plan);
-    throw RefusedModel(reasons.empty() ? refusal.reason : refusal.reason + "\nno part of it can go to NNAPI" + reasons,
-                       graph_of_refused(planned));
+    std::string message = refusal.reason;
+    if (!reasons.empty()) message += "\nno part of it can go to NNAPI" + reasons;
+    if (any_flexible(planned.interface)) message += "\nmore of it may go to NNAPI with every size in --input";
+    throw RefusedModel(message, graph_of_refused(planned));
   }
   refuse(planned, "no segment is worth a call; --min-segment-macs 0 takes any");
 }
