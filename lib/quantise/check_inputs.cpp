@@ -17,17 +17,6 @@ constexpr uint32_t kFirstSeed = 20117;
 constexpr float kLowest = -1.732F, kHighest = 1.732F;  // of numbers whose variance is 1
 constexpr int64_t kFlexibleSize = 96;                  // as verify takes for axes behind the first
 
-// Open sizes are those of one call of the whole model: sizes of a segment depend on each other.
-std::vector<int64_t> sizes_of(const NnapiPart& part, const InputTuple* real, size_t number) {
-  if (real != nullptr) return (*real)[number].toTensor().sizes().vec();
-  const bool is_segment = !part.model_sizes.empty();
-  std::vector<int64_t> sizes;
-  for (const Dim& dim : is_segment ? part.model_sizes[number] : part.interface.inputs[number].type.dims) {
-    sizes.push_back(dim.evaluate([](int, int axis) { return axis == 0 ? 1 : kFlexibleSize; }));
-  }
-  return sizes;
-}
-
 at::Tensor as_caller(const at::Tensor& values, const InterfaceInput& input) {
   if (!input.type.is_quantized()) return values.to(input.type.dtype);
   return at::quantize_per_tensor(values.to(at::kFloat), input.type.quantization.scale,
@@ -74,12 +63,27 @@ at::Tensor to_physical(at::Tensor tensor, const nnapi::Operand& operand, const n
   return tensor.contiguous();
 }
 
+int64_t usual_call_size(int /*input*/, int axis) {
+  return axis == 0 ? 1 : kFlexibleSize;
+}
+
+// Open sizes of a segment depend on each other, as one call of the whole model makes them.
+std::vector<int64_t> CheckInputs::sizes_of(const InputTuple* real, size_t number) const {
+  if (real != nullptr) return (*real)[number].toTensor().sizes().vec();
+  const bool is_segment = !part_.model_sizes.empty();
+  std::vector<int64_t> sizes;
+  for (const Dim& dim : is_segment ? part_.model_sizes[number] : part_.interface.inputs[number].type.dims) {
+    sizes.push_back(dim.evaluate(call_sizes_));
+  }
+  return sizes;
+}
+
 void CheckInputs::make(uint32_t number, const InputTuple* real, size_t most_bytes) {
   sizes_.clear();
   callers_.clear();
   const std::vector<InterfaceInput>& inputs = part_.interface.inputs;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    callers_.push_back(at::zeros(sizes_of(part_, real, i), at::TensorOptions(at::kFloat)));
+    callers_.push_back(at::zeros(sizes_of(real, i), at::TensorOptions(at::kFloat)));
     const auto sizes = callers_.back().sizes();
     sizes_.insert(sizes_.end(), sizes.begin(), sizes.end());
     callers_.back() = as_caller(callers_.back(), inputs[i]);

@@ -4,6 +4,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -35,11 +36,17 @@ std::vector<uint8_t> check_bytes(const at::Tensor& tensor);
 // Returns the caller's tensor as NNAPI's operand holds it: type, rank and order of axes.
 at::Tensor to_physical(at::Tensor tensor, const nnapi::Operand& operand, const nnapi::Boundary& boundary);
 
+// Tells the open sizes of a sample's call of the whole model.
+using CallSizes = std::function<int64_t(int input, int axis)>;
+// Returns the size where nothing says which sizes the model takes: 1 for a batch.
+int64_t usual_call_size(int input, int axis);
+
 // The inputs of one sample of a part, as the buffer and as forward's caller have them.
 class CheckInputs {
  public:
-  CheckInputs(const NnapiPart& part, const IndexRanges& ranges, MadeNumbers numbers)
-      : part_(part), ranges_(ranges), numbers_(numbers) {}
+  CheckInputs(const NnapiPart& part, const IndexRanges& ranges, MadeNumbers numbers,
+              CallSizes call_sizes = usual_call_size)
+      : part_(part), ranges_(ranges), numbers_(numbers), call_sizes_(std::move(call_sizes)) {}
 
   // Makes the inputs of sample `number`. `real` is a sample that the user gave, or null. It is stored if it takes at
   // most `most_bytes`. Throws NoSample.
@@ -51,6 +58,7 @@ class CheckInputs {
   const std::vector<quantise::Bytes>& physical() const { return physical_; }
 
  private:
+  std::vector<int64_t> sizes_of(const InputTuple* real, size_t number) const;
   void make_one(const nnapi::Boundary& boundary, uint32_t seed, const at::Tensor* given, size_t most_bytes);
   at::Tensor uniform(const nnapi::Operand& operand, const nnapi::Boundary& boundary, std::vector<int64_t> sizes,
                      const at::Tensor* given, BufferSampleInput& made) const;
@@ -60,6 +68,7 @@ class CheckInputs {
   const NnapiPart& part_;
   const IndexRanges& ranges_;
   MadeNumbers numbers_;
+  CallSizes call_sizes_;
   std::vector<int64_t> sizes_;
   std::vector<at::Tensor> callers_;
   std::vector<BufferSampleInput> made_;

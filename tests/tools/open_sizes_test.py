@@ -94,6 +94,29 @@ class Networks(CliTest, StockTorchTest):
         return torch.randint(0, 2, sizes) if spec.endswith("int64") else torch.randn(sizes)
 
 
+class ShortTable(nn.Module):
+    """Of a table of 64 rows the first, as many as there are tokens: a self-check of 96 tokens gets 64."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Sequential(nn.Linear(8, 256), nn.ReLU(), nn.Linear(256, 256), nn.ReLU(), nn.Linear(256, 8))
+        self.table = nn.Parameter(torch.randn(64, 8))
+
+    def forward(self, x):
+        return torch.relu(self.layer(x)), self.table[:x.size(1)]
+
+
+class SelfCheck(CliTest, StockTorchTest):
+    def test_sizes_that_the_graph_does_not_tell(self):
+        path, out = self.folder / "model.pt", self.folder / "out.pt"
+        torch.jit.script(ShortTable().eval()).save(str(path))
+        said = self.succeed(path, "--input", "1,?,8", "--min-segment-macs", "0", "--runtime", "shim", "-o", out).stderr
+        self.assertIn("a result has 512 elements at the sample's sizes, and 768 by the graph", said)
+        original, converted, x = load(path), load(out), torch.randn(1, 20, 8)
+        for expected, found in zip(tensors(original(x)), tensors(converted(x))):
+            self.assert_close(expected, found)
+
+
 class Printing(nn.Module):
     def __init__(self, least: int):
         super().__init__()

@@ -18,6 +18,7 @@
 
 #include "lib/base/host_library.h"
 #include "lib/base/watched_run.h"
+#include "lib/converter/emit/call_sizes.h"
 #include "lib/converter/emit/check_tolerance.h"
 #include "lib/converter/emit/emit_cpu.h"
 #include "lib/converter/frontend/arguments.h"
@@ -113,8 +114,8 @@ RunPhysical run_on_host(const NnapiPart& part);
 
 class PartSamples {
  public:
-  PartSamples(const NnapiPart& part, const ConvertOptions& options, IndexRanges ranges)
-      : part_(part), options_(options), ranges_(std::move(ranges)) {}
+  PartSamples(const NnapiPart& part, const ConvertOptions& options, IndexRanges ranges, CallSizes call_sizes)
+      : part_(part), options_(options), ranges_(std::move(ranges)), call_sizes_(std::move(call_sizes)) {}
 
   // Throws NoSample.
   std::vector<BufferSample> make(const RunPhysical& run, const BundledInputs& data, size_t budget_words) {
@@ -207,6 +208,19 @@ class PartSamples {
     }
   }
 
+  // A file whose samples have other sizes than its results would be damaged.
+  void check_sizes(const CheckInputs& inputs, const std::vector<at::Tensor>& outputs) const {
+    const auto size_of = [&](int input, int axis) {
+      return inputs.callers().at(static_cast<size_t>(input)).size(axis);
+    };
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const Dims& dims = part_.model.at(part_.model.outputs[i].operand).dims;
+      if (outputs[i].numel() == product(dims).evaluate(size_of)) continue;
+      throw NoSample(fmt::format("a result has {} elements at the sample's sizes, and {} by the graph",
+                                 outputs[i].numel(), product(dims).evaluate(size_of)));
+    }
+  }
+
   std::vector<at::Tensor> on_host(const CheckInputs& inputs) {
     if (!host_) host_ = run_on_host(part_);
     return host_(inputs, {});
@@ -243,11 +257,12 @@ class PartSamples {
 
   BufferSample make_one(const RunPhysical& run, uint32_t number, const InputTuple* real, size_t budget,
                         const MadeNumbers& numbers) {
-    CheckInputs inputs(part_, ranges_, numbers);
+    CheckInputs inputs(part_, ranges_, numbers, call_sizes_);
     const size_t spare = budget - fewest_words();
     inputs.make(number, real, 4 * (spare / 2 / std::max<size_t>(part_.model.inputs.size(), 1)));
     BufferSample sample = inputs.sample();
     const std::vector<at::Tensor> outputs = run(inputs, {});
+    check_sizes(inputs, outputs);
     if (number == 0) {
       measure_noise(inputs, outputs, run);
       measure_rounding(inputs);
@@ -266,6 +281,7 @@ class PartSamples {
   const NnapiPart& part_;
   const ConvertOptions& options_;
   IndexRanges ranges_;
+  CallSizes call_sizes_;
   std::vector<CheckTolerance> least_;  // of each output
   RunPhysical host_;                   // made where it is needed
 };
@@ -420,17 +436,18 @@ RunPhysical run_of_torch(const NnapiPart& part, Run run) {
 }
 
 std::vector<BufferSample> samples_of(const CheckSamplesRequest& request, size_t number) {
+  const CallSizes call_sizes = call_sizes_of(request.planned.interface, request.frontend.loaded());
   const PlannedSegment& segment = request.planned.plan.segments[number];
   const NnapiPart& part = segment.part;
   const size_t budget = budget_words(part.model);
   const bool is_other = request.is_calibrated || has_int8_weights(part.model);
   if (!request.planned.plan.is_whole()) {
     const RunPhysical run = is_other ? run_on_host(part) : run_of_torch(part, run_of_segment(segment.segment));
-    return PartSamples(part, request.options, ranges_of_segment(segment.segment)).make(run, {}, budget);
+    return PartSamples(part, request.options, ranges_of_segment(segment.segment), call_sizes).make(run, {}, budget);
   }
   const RunPhysical run =
       is_other ? run_on_host(part) : run_of_torch(part, run_of_whole(request.frontend.loaded(), part));
-  return PartSamples(part, request.options, ranges_of_arguments(request.frontend, part.interface))
+  return PartSamples(part, request.options, ranges_of_arguments(request.frontend, part.interface), call_sizes)
       .make(run, fits(request.data, part.interface) ? request.data : BundledInputs(), budget);
 }
 

@@ -70,7 +70,8 @@ class Partitioner {
     Count handed_over = 0;
     try {
       const Segment segment = extract(block, members);
-      for (const torch::jit::Value* input : segment.inputs) handed_over += elements(input);
+      const size_t count = segment.inputs.size() - segment.size_inputs;
+      for (size_t i = 0; i < count; ++i) handed_over += elements(segment.inputs[i]);
       for (const torch::jit::Value* output : segment.outputs) handed_over += elements(output);
     } catch (const RefusedNode&) {
       // Its place is not its last: lower_segments() takes the node out.

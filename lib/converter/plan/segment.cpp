@@ -80,10 +80,13 @@ class Extraction {
     std::unordered_set<const Value*> seen;
     for (const Node* node : nodes_) add_input_sizes(*node, seen, sizes);
     sizes_.emplace(sizes);
+    if (!rows) add_size_inputs(seen, sizes);
   }
 
   Segment run() {
     for (Node* node : nodes_) copy(*node);
+    for (Value* input : size_inputs_) add_input(input);
+    segment_.size_inputs = size_inputs_.size();
     for (const auto& [original, value] : values_) segment_.names[value->debugName()] = original->debugName();
     for (Node* node : nodes_) {
       for (Value* output : node->outputs()) {
@@ -99,7 +102,7 @@ class Extraction {
   Graph& graph() { return *segment_.model.graph; }
 
   // Adds the sizes of tensors from outside that the node reads, in the order in which map() makes them inputs.
-  void add_input_sizes(const Node& node, std::unordered_set<const Value*>& seen, std::vector<Dims>& sizes) const {
+  void add_input_sizes(const Node& node, std::unordered_set<const Value*>& seen, std::vector<Dims>& sizes) {
     for (const Value* value : node.inputs()) {
       if (inside_.count(value->node()) != 0 || !seen.insert(value).second) continue;
       if (value->node()->kind() == c10::prim::Constant) continue;
@@ -107,7 +110,38 @@ class Extraction {
         add_input_sizes(*value->node(), seen, sizes);
       } else if (const TensorType* type = tensor_type_of(value, types_)) {
         sizes.push_back(in_one_call(type->dims));
+      } else if (const auto known = types_.find(value); known != types_.end()) {
+        const Dims* numbers = std::get_if<Dims>(&known->second);
+        if (numbers != nullptr && std::none_of(numbers->begin(), numbers->end(), is_of_values))
+          read_.push_back(*numbers);
       }
+    }
+  }
+
+  size_t told_numbers() const {
+    return static_cast<size_t>(std::count_if(read_.begin(), read_.end(),
+                                             [this](const Dims& numbers) { return sizes_->own(numbers).has_value(); }));
+  }
+
+  // Numbers that no tensor of the segment tells are told by inputs of the whole model. Such an input is handed over for
+  // its sizes alone: NNAPI doesn't get it.
+  void add_size_inputs(const std::unordered_set<const Value*>& seen, std::vector<Dims> sizes) {
+    size_t told = told_numbers();
+    for (Value* input : nodes_[0]->owningGraph()->inputs()) {
+      if (told == read_.size()) return;
+      const TensorType* type = tensor_type_of(input, types_);
+      if (type == nullptr || all_fixed(type->dims) || !has_operand_code(type->dtype) || seen.count(input) != 0)
+        continue;
+      sizes.push_back(type->dims);
+      sizes_.emplace(sizes);
+      const size_t now = told_numbers();
+      if (now > told) {
+        size_inputs_.push_back(input);
+      } else {
+        sizes.pop_back();
+        sizes_.emplace(sizes);
+      }
+      told = now;
     }
   }
 
@@ -288,6 +322,8 @@ class Extraction {
   std::unordered_set<const Node*> inside_;
   std::unordered_map<const Value*, Value*> values_;
   std::optional<SegmentSizes> sizes_;
+  std::vector<Dims> read_;  // numbers from outside that are made of open sizes
+  std::vector<Value*> size_inputs_;
   std::vector<std::pair<Value*, Dims>> numbers_;  // values that are computed later, of open sizes of the segment
   Segment segment_;
 };

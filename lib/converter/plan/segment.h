@@ -28,6 +28,7 @@ struct Segment {
   std::vector<Dims> model_sizes;                            // of the inputs, in open sizes of the whole model
   std::vector<torch::jit::Value*> inputs, outputs;          // values of the whole graph
   std::unordered_map<std::string, std::string> names = {};  // from value names in `model` to names in the whole graph
+  size_t size_inputs = 0;  // the last of the inputs: the model's own, of which the segment reads the sizes alone
   std::optional<SegmentRows> rows;
   std::vector<TensorType> output_types;                                // the types of one call's outputs
   std::vector<std::optional<size_t>> input_row_axes, output_row_axes;  // nothing: the tensor has no rows
