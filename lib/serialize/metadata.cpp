@@ -26,17 +26,54 @@ Quantization quantization_of(const json& value) {
   return {value.at("scale").get<double>(), value.at("zero_point").get<int64_t>()};
 }
 
-json shape_json(const Dims& dims) {
+// Writes a size that follows from others as lists: ["*", 8, ["//", ["size", 0, 2], 8]].
+class SizeJson : public DimVisitor {
+ public:
+  static json of(const Dim& dim) {
+    SizeJson writer;
+    return writer.parts_.at(dim.visit(writer));
+  }
+
+ private:
+  size_t number(int64_t value) override { return add(value); }
+  size_t size(int input, int axis) override { return add(json::array({"size", input, axis})); }
+  size_t sum(size_t a, size_t b) override { return add(json::array({"+", parts_[a], parts_[b]})); }
+  size_t product(size_t a, size_t b) override { return add(json::array({"*", parts_[a], parts_[b]})); }
+  size_t floor_div(size_t a, size_t b) override { return add(json::array({"//", parts_[a], parts_[b]})); }
+
+  size_t add(json part) {
+    parts_.push_back(std::move(part));
+    return parts_.size() - 1;
+  }
+
+  std::vector<json> parts_;
+};
+
+Dim size_of(const json& value) {
+  if (!value.is_array()) return value.get<int64_t>();
+  const auto kind = value.at(0).get<std::string>();
+  if (kind == "size") return Dim::of_input(value.at(1).get<int>(), value.at(2).get<int>());
+  const Dim first = size_of(value.at(1)), second = size_of(value.at(2));
+  if (kind == "+") return first + second;
+  if (kind == "*") return first * second;
+  if (kind == "//" && second.is_fixed() && second.value() > 0) return first.floor_div(second.value());
+  throw ConvertError(ExitCode::kBadFile, fmt::format("malformed {}: a size {} found", kMetadataFile, value.dump()));
+}
+
+// An open size that each call chooses is null.
+json shape_json(const Dims& dims, int input) {
   json shape = json::array();
-  for (const Dim& dim : dims) shape.push_back(dim.is_fixed() ? json(dim.value()) : json(nullptr));
+  for (size_t axis = 0; axis < dims.size(); ++axis) {
+    const bool is_own = dims[axis] == Dim::of_input(input, static_cast<int>(axis));
+    shape.push_back(is_own ? json(nullptr) : SizeJson::of(dims[axis]));
+  }
   return shape;
 }
 
 Dims shape_of(const json& value, int input) {
   Dims dims;
   for (size_t axis = 0; axis < value.size(); ++axis) {
-    dims.push_back(value[axis].is_null() ? Dim::of_input(input, static_cast<int>(axis))
-                                         : Dim(value[axis].get<int64_t>()));
+    dims.push_back(value[axis].is_null() ? Dim::of_input(input, static_cast<int>(axis)) : size_of(value[axis]));
   }
   return dims;
 }
@@ -62,7 +99,8 @@ TensorType type_of(const json& value) {
 json variant_json(const MetadataVariant& variant) {
   json entry = {{"name", variant.name}, {"quant", variant.quant}, {"feature_level", variant.feature_level}};
   entry["sizes"] = json::array();
-  for (const Dims& dims : variant.sizes) entry["sizes"].push_back(shape_json(dims));
+  for (const Dims& dims : variant.sizes)
+    entry["sizes"].push_back(shape_json(dims, static_cast<int>(entry["sizes"].size())));
   if (!variant.options.empty()) entry["options"] = json::parse(variant.options);
   return entry;
 }
@@ -96,7 +134,7 @@ json json_of(const Metadata& metadata) {
   for (const MetadataInput& input : metadata.inputs) {
     json entry = type_json(input.type);
     entry["name"] = input.name;
-    entry["shape"] = shape_json(input.type.dims);
+    entry["shape"] = shape_json(input.type.dims, static_cast<int>(root["inputs"].size()));
     entry["original"] = type_json(input.original);
     entry["nhwc"] = input.nhwc;
     root["inputs"].push_back(entry);

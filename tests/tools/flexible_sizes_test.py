@@ -78,6 +78,22 @@ class FlexibleSizes(CliTest, StockTorchTest):
             picture = images(1, 3, size, 16)
             self.assert_close(call(original, picture), call(converted, picture))
 
+    def test_named_sizes(self):
+        """One name is one size, and 8*n is a multiple of 8; another call gets the size that is needed."""
+        model, given = self.fixture("residual.pt"), ["--input", "1,3,8*n,8*n", "--nhwc"]
+        self.succeed("verify", model, self.convert("residual.pt", *given, "--runtime", "shim", out="shim.pt"))
+        out = self.convert("residual.pt", *given)
+        self.succeed("verify", model, out)
+        original, converted = load(model), load(out)
+        for side in (16, 40, 8):
+            picture = images(1, 3, side, side)
+            self.assert_close(call(original, picture), call(converted, picture))
+        for height, width in ((16, 24), (20, 20)):
+            with self.assertRaisesRegex(Exception, "size 3: 24 found|size 2: 20 found"):
+                call(converted, images(1, 3, height, width))
+        for wrong in ("1,3,0*n,n", "1,3,*n,n", "1,3,8*n*n,n", "1,3,n+1,n"):
+            self.fail_with(2, self.fixture("residual.pt"), "--input", wrong, "-o", self.folder / "none.pt", needed=["size "])
+
     def test_fixed_sizes_are_still_checked(self):
         converted = load(self.convert("depthwise.pt", "--input", "1,3,?,?", "--nhwc"))
         for shape in [(1, 4, 16, 16), (2, 3, 16, 16), (3, 16, 16)]:

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -75,11 +77,20 @@ class SpecParser {
     return error == std::errc() && end == text.data() + text.size();
   }
 
+  // A name, or a number times a name: an open size, the same for the same name.
+  static bool is_symbol(const std::string& text) {
+    const size_t times = text.find('*');
+    const std::string name = times == std::string::npos ? text : text.substr(times + 1);
+    const bool has_factor = times == std::string::npos || (times > 0 && text.find_first_not_of("0123456789") == times);
+    return has_factor && !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 &&
+           std::all_of(name.begin(), name.end(), [](unsigned char letter) { return std::isalnum(letter) != 0; });
+  }
+
   std::optional<int64_t> parse_size(const std::string& text) const {
-    if (text == "?") return std::nullopt;
+    if (text == "?" || is_symbol(text)) return std::nullopt;
     int64_t size = 0;
     if (!read_whole(text, size) || size < 0 || size > INT32_MAX) {
-      fail(fmt::format("size \"{}\" is neither a whole number of 0 or more nor \"?\"", text));
+      fail(fmt::format("size \"{}\" is no whole number of 0 or more, \"?\", name (n) or multiple (32*n)", text));
     }
     return size;
   }

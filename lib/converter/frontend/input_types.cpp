@@ -16,6 +16,7 @@
 #include "lib/converter/frontend/bound_arguments.h"
 #include "lib/converter/frontend/index_range.h"
 #include "lib/converter/frontend/pixel_input.h"
+#include "lib/converter/frontend/related_sizes.h"
 #include "lib/converter/frontend/solve_sizes.h"
 #include "lib/ops/known_refusals.h"
 #include "lib/ops/op_context.h"
@@ -433,6 +434,7 @@ InputTypes input_types(const NormalisedModel& model, const ExampleTensors& examp
     check(*types[i], model.inputs[i], model.input_names[i], result.sources[i], model.run_by);
     result.types.push_back(std::move(*types[i]));
   }
+  relate_sizes(by_input, result.types);
   return result;
 }
 

@@ -1,43 +1,89 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/frontend/related_sizes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
+
+#include "lib/base/error.h"
+#include "lib/base/split_text.h"
 
 namespace nnapi_convert {
 namespace {
 
+// By input and axis; nothing for a size without a symbol.
+using Expressions = std::vector<std::vector<std::optional<SizeExpression>>>;
+
+Expressions expressions_of(const std::vector<ExportedTensor>& stated, const std::vector<std::string>& names) {
+  Expressions result(names.size());
+  for (size_t i = 0; i < names.size(); ++i) {
+    const auto tensor =
+        std::find_if(stated.begin(), stated.end(), [&](const ExportedTensor& each) { return each.path == names[i]; });
+    if (tensor == stated.end()) continue;
+    for (const ExportedTensor::Size& size : tensor->sizes) result[i].push_back(size.expression);
+  }
+  return result;
+}
+
+SizeExpression read_expression(const InputSpec& spec, const std::string& word) {
+  const std::optional<SizeExpression> expression = read_size_expression(word);
+  if (expression && expression->factor > 0) return *expression;
+  throw ConvertError(ExitCode::kUsage,
+                     fmt::format("--input {}: size \"{}\" is no number above 0 times a name", spec.text, word));
+}
+
+// "1,3,32*n,?" has one.
+Expressions expressions_of(const std::vector<const InputSpec*>& specs) {
+  Expressions result(specs.size());
+  for (size_t i = 0; i < specs.size(); ++i) {
+    if (specs[i] == nullptr || specs[i]->text.empty()) continue;
+    const std::vector<std::string> words = split_text(split_text(specs[i]->text, ':').at(0), ',');
+    if (words.size() != specs[i]->sizes.size()) continue;
+    for (size_t axis = 0; axis < words.size(); ++axis) {
+      const bool has_name = !specs[i]->sizes[axis] && words[axis] != "?";
+      result[i].push_back(has_name ? std::optional(read_expression(*specs[i], words[axis])) : std::nullopt);
+    }
+  }
+  return result;
+}
+
 // Calls visit(size, axis, expression) for each open axis with a symbol.
 template <typename Visit>
-void for_each_related(const std::vector<ExportedTensor>& stated, const std::vector<std::string>& names,
-                      std::vector<TensorType>& types, const Visit& visit) {
+void for_each_related(const Expressions& expressions, std::vector<TensorType>& types, const Visit& visit) {
   for (size_t i = 0; i < types.size(); ++i) {
-    const auto tensor = std::find_if(stated.begin(), stated.end(),
-                                     [&](const ExportedTensor& each) { return each.path == names.at(i); });
-    if (tensor == stated.end() || types[i].rank() != tensor->sizes.size()) continue;
-    for (size_t axis = 0; axis < tensor->sizes.size(); ++axis) {
+    if (types[i].rank() != expressions[i].size()) continue;
+    for (size_t axis = 0; axis < expressions[i].size(); ++axis) {
       Dim& size = types[i].dims[axis];
       const Dim own = Dim::of_input(static_cast<int>(i), static_cast<int>(axis));
-      const auto& expression = tensor->sizes[axis].expression;
+      const auto& expression = expressions[i][axis];
       if (expression && size == own) visit(size, own, *expression);
     }
   }
+}
+
+void relate_sizes(const Expressions& expressions, std::vector<TensorType>& types) {
+  std::map<std::string, Dim> symbols;
+  for_each_related(expressions, types, [&](Dim&, const Dim& own, const SizeExpression& expression) {
+    if (expression.factor == 1 && expression.offset == 0) symbols.emplace(expression.symbol, own);
+  });
+  for_each_related(expressions, types, [&](Dim&, const Dim& own, const SizeExpression& expression) {
+    symbols.emplace(expression.symbol, (own - Dim(expression.offset)).floor_div(expression.factor));
+  });
+  for_each_related(expressions, types, [&](Dim& size, const Dim&, const SizeExpression& expression) {
+    size = Dim(expression.factor) * symbols.at(expression.symbol) + Dim(expression.offset);
+  });
 }
 
 }  // namespace
 
 void relate_sizes(const std::vector<ExportedTensor>& stated, const std::vector<std::string>& names,
                   std::vector<TensorType>& types) {
-  std::map<std::string, Dim> symbols;
-  for_each_related(stated, names, types, [&](Dim&, const Dim& own, const SizeExpression& expression) {
-    if (expression.factor == 1 && expression.offset == 0) symbols.emplace(expression.symbol, own);
-  });
-  for_each_related(stated, names, types, [&](Dim&, const Dim& own, const SizeExpression& expression) {
-    symbols.emplace(expression.symbol, (own - Dim(expression.offset)).floor_div(expression.factor));
-  });
-  for_each_related(stated, names, types, [&](Dim& size, const Dim&, const SizeExpression& expression) {
-    size = Dim(expression.factor) * symbols.at(expression.symbol) + Dim(expression.offset);
-  });
+  relate_sizes(expressions_of(stated, names), types);
+}
+
+void relate_sizes(const std::vector<const InputSpec*>& specs, std::vector<TensorType>& types) {
+  relate_sizes(expressions_of(specs), types);
 }
 
 }  // namespace nnapi_convert

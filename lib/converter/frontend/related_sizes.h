@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "lib/converter/load/load_exported.h"
+#include "lib/types/options.h"
 #include "lib/types/tensor_type.h"
 
 namespace nnapi_convert {
@@ -14,5 +15,9 @@ namespace nnapi_convert {
 // offset, which then is such a number for each call. `types` are those of the inputs of these names.
 void relate_sizes(const std::vector<ExportedTensor>& stated, const std::vector<std::string>& names,
                   std::vector<TensorType>& types);
+
+// The same by the names in --input: "1,3,32*n,32*n". `specs` are those of the inputs; null: the input has none. Throws
+// ConvertError (kUsage) for a factor of 0 or beyond int64.
+void relate_sizes(const std::vector<const InputSpec*>& specs, std::vector<TensorType>& types);
 
 }  // namespace nnapi_convert

@@ -64,6 +64,12 @@ std::vector<Values> read_inputs_file(const std::string& path, const ForwardArgum
   return samples;
 }
 
+// Sizes with names in --input are multiples, or one size.
+int64_t usual_size(const Dim& size) {
+  const int64_t found = size.evaluate([](int, int axis) { return axis == 0 ? 1 : kFlexibleSize; });
+  return found > 0 ? found : size.evaluate([](int, int) { return kFlexibleSize; });
+}
+
 // The type to make a sample of: sizes from the spec, else from the converted file; flexible ones get what an exported
 // program states as an example, or a default.
 TensorType sample_type(const MetadataInput& input, const InputSpec* spec, const ExportedTensor* stated) {
@@ -71,9 +77,8 @@ TensorType sample_type(const MetadataInput& input, const InputSpec* spec, const 
   for (size_t axis = 0; axis < type.rank(); ++axis) {
     if (type.dims[axis].is_fixed()) continue;
     const bool is_given = spec != nullptr && axis < spec->sizes.size() && spec->sizes[axis];
-    const int64_t usual = stated != nullptr && axis < stated->sizes.size() ? stated->sizes[axis].example
-                          : axis == 0                                      ? 1
-                                                                           : kFlexibleSize;
+    const int64_t usual =
+        stated != nullptr && axis < stated->sizes.size() ? stated->sizes[axis].example : usual_size(type.dims[axis]);
     type.dims[axis] = Dim(is_given ? *spec->sizes[axis] : usual);
   }
   return type;
@@ -373,13 +378,18 @@ bool SampleMaker::has_open_sizes() const {
 
 std::vector<TensorType> SampleMaker::types_of_sample(size_t number) const {
   const bool is_stated = original_.stated.size() == inputs_.size();
+  const auto other = [&](int input, int axis) {
+    const Dim& size = inputs_.at(static_cast<size_t>(input)).type.dims.at(static_cast<size_t>(axis));
+    return other_size(size.value(), number);
+  };
   std::vector<TensorType> types;
   for (size_t i = 0; i < inputs_.size(); ++i) {
+    const Dims& converted = converted_.metadata.inputs[i].type.dims;
     types.push_back(inputs_[i].type);
     for (const size_t axis : open_axes_[i]) {
       const bool is_known = is_stated && axis < original_.stated[i].sizes.size();
       Dim& size = types[i].dims[axis];
-      size = Dim(is_known ? other_size(original_.stated[i].sizes[axis], number) : other_size(size.value(), number));
+      size = Dim(is_known ? other_size(original_.stated[i].sizes[axis], number) : converted.at(axis).evaluate(other));
     }
   }
   return types;
