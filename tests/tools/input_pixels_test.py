@@ -101,6 +101,12 @@ class Results(PixelsTest):
         self.assert_takes(module, out)
         self.assertIn("3 operations\n     2  CONV_2D\n     1  DEQUANTIZE", self.succeed("inspect", out).stdout)
 
+    def test_named_sizes(self):
+        """Names move with the axes."""
+        module, path = self.save(borders())
+        out = self.convert(path, "--input", "1,3,4*h,n", *NORMALISE, "--input-pixels", "uint8", "--verify", out="named.pt")
+        self.succeed("verify", path, out)
+
     def test_flexible_sizes(self):
         module, path = self.save(borders())
         out = self.convert(path, "--input", "1,3,?,?", *NORMALISE, "--input-pixels", "uint8")

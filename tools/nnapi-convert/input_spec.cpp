@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cmath>
@@ -77,13 +76,14 @@ class SpecParser {
     return error == std::errc() && end == text.data() + text.size();
   }
 
-  // A name, or a number times a name: an open size, the same for the same name.
+  // A letter and maybe a number behind it, or a multiple of such a name: an open size, the same for the same name.
   static bool is_symbol(const std::string& text) {
+    constexpr const char* kDigits = "0123456789";
     const size_t times = text.find('*');
-    const std::string name = times == std::string::npos ? text : text.substr(times + 1);
-    const bool has_factor = times == std::string::npos || (times > 0 && text.find_first_not_of("0123456789") == times);
-    return has_factor && !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 &&
-           std::all_of(name.begin(), name.end(), [](unsigned char letter) { return std::isalnum(letter) != 0; });
+    const size_t name = times == std::string::npos ? 0 : times + 1;
+    const bool has_factor = name == 0 || (times > 0 && text.find_first_not_of(kDigits) == times);
+    return has_factor && name < text.size() && std::isalpha(static_cast<unsigned char>(text[name])) != 0 &&
+           text.find_first_not_of(kDigits, name + 1) == std::string::npos;
   }
 
   std::optional<int64_t> parse_size(const std::string& text) const {

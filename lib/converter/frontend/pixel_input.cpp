@@ -9,6 +9,7 @@
 
 #include "lib/base/counted.h"
 #include "lib/base/error.h"
+#include "lib/base/split_text.h"
 #include "lib/converter/graph/float_width.h"
 
 namespace nnapi_convert {
@@ -112,6 +113,11 @@ void edit_spec(InputSpec& spec, const PixelInput& pixels, const std::string& nam
   if (spec.dtype == at::kByte) return;
   if (spec.sizes.size() == kRank) check_pixel_channels(spec.sizes[1], pixels);
   move_channels(spec.sizes, pixels, std::optional<int64_t>(4), name);
+  std::vector<std::string> words = split_text(split_text(spec.text, ':').at(0), ',');
+  if (words.size() == kRank) {
+    move_channels(words, pixels, std::string("4"), name);
+    spec.text = fmt::format("{}", fmt::join(words, ","));
+  }
   spec.dtype = at::kByte;
 }
 
