@@ -72,7 +72,7 @@ class Failures(BatchTest):
         self.assert_only("odd", "wrong_options", "--nhwc=7")
 
     def test_options_that_no_conversion_takes(self):
-        for options, error in [({"input": "1,x"}, "--input 1,x"), ({"quant": "some"}, "--quant"),
+        for options, error in [({"input": "1,xy"}, "--input 1,xy"), ({"quant": "some"}, "--quant"),
                                ({"std": "0"}, "--std: 0 found, a number above 0 needed"),
                                ({"nhwc": True, "nchw": True}, "--nchw")]:
             with self.subTest(options=options):
@@ -82,8 +82,8 @@ class Failures(BatchTest):
                 self.assert_only("odd", "wrong_options", error)
 
     def test_options_of_all_that_no_conversion_takes(self):
-        path = self.manifest({"model": "bundled.pt"}, defaults={"input": "1,x"})
-        self.fail_with(2, "batch", path, "-o", self.out, needed=["/defaults: ", "--input 1,x"])
+        path = self.manifest({"model": "bundled.pt"}, defaults={"input": "1,xy"})
+        self.fail_with(2, "batch", path, "-o", self.out, needed=["/defaults: ", "--input 1,xy"])
         self.assertFalse((self.out / "summary.json").exists())
 
     def test_crashing_worker(self):

@@ -113,7 +113,7 @@ class Zoo(BatchTest):
         self.add("bundled.pt")
         self.refused(2, "--quant", "--quant", "x")
         self.refused(2, "--fallback", "--fallback", "cpu")
-        self.refused(2, "--input 1,x", "--input", "1,x")
+        self.refused(2, "--input 1,xy", "--input", "1,xy")
         self.refused(2, "--memory: 1 MB found", "--memory", "1MB")
         self.refused(2, "--limit speed=1", "--limit", "speed=1")
         self.assertFalse((self.out / "summary.json").exists())

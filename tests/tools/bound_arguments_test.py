@@ -307,10 +307,10 @@ class Kinds(BoundTest):
         for spec, needed in (("scale=fast", 'forward takes float for scale, and "fast" is not a number'),
                              ("steps=1.5", '"1.5" is not a whole number or None'),
                              ("flag=1", '"1" is not true or false'),
-                             ("x=None", 'size "None" is neither'),
+                             ("x=None", 'size "None" is no whole number'),
                              ("y=None", "forward has no argument y; it takes x, scale"),
-                             ("x=abc", 'size "abc" is neither'),
-                             ("x=1x3", 'size "1x3" is neither'),
+                             ("x=abc", 'size "abc" is no whole number'),
+                             ("x=1x3", 'size "1x3" is no whole number'),
                              ("scale=", '"" is not a number')):
             self.fail_with(2, self.model, "--input", spec, "-o", self.folder / "out.pt", needed=[needed])
         self.fail_with(2, self.model, "--input", "flag=true", "--input", "flag=true", "-o", self.folder / "out.pt",
@@ -318,10 +318,10 @@ class Kinds(BoundTest):
 
     def test_wrong_sizes_for_verify(self):
         self.save(AllKinds)
-        self.fail_with(2, "verify", self.model, self.fixture("mlp.pt"), "--input", "1x3", needed=["is neither"])
+        self.fail_with(2, "verify", self.model, self.fixture("mlp.pt"), "--input", "1x3", needed=["is no whole number"])
         out = self.convert("mlp.pt", "--input", "1,12")
         for spec in ("input=abc", "input=1x3"):
-            self.fail_with(2, "verify", self.fixture("mlp.pt"), out, "--input", spec, needed=["is neither"])
+            self.fail_with(2, "verify", self.fixture("mlp.pt"), out, "--input", spec, needed=["is no whole number"])
 
 
 class PackedLayers(nn.Module):

@@ -15,7 +15,7 @@ RUNS = 9
 MOST_CPU_SECONDS = 0.02
 SUBCOMMANDS = ["batch", "check", "inspect", "ops", "shim", "verify"]
 HELP = [["--help"], ["--version"], *([command, "--help"] for command in SUBCOMMANDS)]
-WRONG = [[], ["model.pt"], ["model.pt", "-o", "out.pt", "--unknown"], ["model.pt", "-o", "out.pt", "--input", "1,x"],
+WRONG = [[], ["model.pt"], ["model.pt", "-o", "out.pt", "--unknown"], ["model.pt", "-o", "out.pt", "--input", "1,xy"],
          ["model.pt", "-o", "out.pt", "--nhwc=x"], ["model.pt", "-o", "out.pt", "--min-api", "3"],
          ["model.pt", "-o", "out.pt", "--fallback", "cpu"], ["model.pt", "-o", "out.pt", "--control-flow", "nnapi"],
          ["model.pt", "-o", "model.pt"],
