@@ -87,18 +87,29 @@ TEST_CASE("a spec without a dtype takes it from the bundled input") {
   CHECK_THAT(found, Contains("quint8[1, 3, x0.2, x0.3] scale 0.0315") && Contains("zero_point 131"));
 }
 
-TEST_CASE("weights give rank and channels, and the other sizes stay flexible") {
-  CHECK(text(types_of("conv_bn_relu6.pt", {})) == "float32[x0.0, 3, x0.2, x0.3]\n");
-  CHECK(text(types_of("two_input.pt", {})) == "float32[x0.0, 3, x0.2, x0.3]\nfloat32[x1.0, 2, x1.2, x1.3]\n");
-  CHECK(text(types_of("quant_unbundled.pt", {})) == "float32[x0.0, 3, x0.2, x0.3]\n");
+TEST_CASE("weights give rank and channels, and a picture has the usual size where it changes no result's") {
+  CHECK(text(types_of("quant_unbundled.pt", {})) == "float32[1, 3, 224, 224]\n");
+  CHECK_THAT(refusal("conv_bn_relu6.pt", {}),
+             Contains("the weights tell only 1,3,?,?; give them, for example --input") &&
+                 Contains("or for any size --input '1,3,?,?'"));
+  CHECK_THAT(refusal("two_input.pt", {}), Contains("for any size --input 'colour=1,3,?,?' --input 'depth=1,2,?,?'"));
 }
 
 TEST_CASE("what is known of one input doesn't hold for another") {
-  CHECK(text(types_of("two_input.pt", {"depth=1,2,8,8"})) == "float32[x0.0, 3, x0.2, x0.3]\nfloat32[1, 2, 8, 8]\n");
+  CHECK_THAT(refusal("two_input.pt", {"depth=1,2,8,8"}), Contains("input colour: its sizes are not known"));
+}
+
+TEST_CASE("names of sizes are one size, and multiples") {
+  CHECK(text(types_of("two_input.pt", {"1,3,n,16", "1,2,n,16"})) ==
+        "float32[1, 3, x0.2, 16]\nfloat32[1, 2, x0.2, 16]\n");
+  CHECK(text(types_of("conv_bn_relu6.pt", {"1,3,8*h,w"})) == "float32[1, 3, 8 * (x0.2 // 8), x0.3]\n");
+  CHECK_THAT(usage_error("conv_bn_relu6.pt", {"1,3,0*h,w"}),
+             Contains("size \"0*h\" is no number above 0 times a name"));
 }
 
 TEST_CASE("each type has its source") {
-  CHECK(sources_of("two_input.pt", {"depth=1,2,8,8"}) == "weights, option");
+  CHECK(sources_of("two_input.pt", {"colour=1,3,?,8", "depth=1,2,8,8"}) == "option, option");
+  CHECK(sources_of("quant_unbundled.pt", {}) == "weights");
   CHECK(sources_of("bundled.pt", {}) == "bundled inputs");
   CHECK(sources_of("quant_quint8_bundled.pt", {"1,3,?,?"}) == "option");
 }

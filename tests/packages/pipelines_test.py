@@ -14,7 +14,7 @@ import unittest
 from installed import BUILD, FIXTURES, ROOT, environment, run
 
 PAGE = ROOT / "docs" / "pipelines.md"
-MODELS = {"classifier.pt": "residual.pt", "quantised.pt": "quant.pt", "deep/bundled.pt": "bundled.pt"}
+MODELS = {"classifier.pt": "depthwise.pt", "quantised.pt": "quant.pt", "deep/bundled.pt": "bundled.pt"}
 # Slurm itself takes daemons and a cluster: what it does with an array, on this machine.
 SBATCH = r"""#!/bin/bash
 for argument; do
