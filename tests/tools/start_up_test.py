@@ -20,7 +20,7 @@ WRONG = [[], ["model.pt"], ["model.pt", "-o", "out.pt", "--unknown"], ["model.pt
          ["model.pt", "-o", "out.pt", "--fallback", "cpu"], ["model.pt", "-o", "out.pt", "--control-flow", "nnapi"],
          ["model.pt", "-o", "model.pt"],
          ["batch", "zoo"], ["batch", "zoo", "-o", "out", "--limit", "x=1"], ["check", "--format", "x"],
-         ["inspect"], ["ops", "x"], ["shim"], ["verify", "a.pt", "b.pt", "--input", "x"]]
+         ["inspect"], ["ops", "x"], ["shim"], ["verify", "a.pt", "b.pt", "--input", "xy"]]
 
 
 MISSING = [["none.pt", "-o", "out.pt"], ["model.pt", "-o", "none/out.pt"], ["model.pt", "-o", ""],
