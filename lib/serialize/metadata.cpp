@@ -49,15 +49,29 @@ class SizeJson : public DimVisitor {
   std::vector<json> parts_;
 };
 
-Dim size_of(const json& value) {
-  if (!value.is_array()) return value.get<int64_t>();
+[[noreturn]] void fail_at_size(const json& value) {
+  throw ConvertError(ExitCode::kBadFile, fmt::format("malformed {}: a size {} found", kMetadataFile, value.dump()));
+}
+
+// Sizes that follow from others are linear in them and in their quotients: a file of many products would grow without
+// bounds, and their numbers would leave int64. `may_multiply` is false within a product.
+Dim size_of(const json& value, bool may_multiply) {
+  constexpr int64_t kMost = int64_t{1} << 20;
+  if (!value.is_array()) {
+    const auto number = value.get<int64_t>();
+    if (number > kMost || number < -kMost) fail_at_size(value);
+    return number;
+  }
   const auto kind = value.at(0).get<std::string>();
   if (kind == "size") return Dim::of_input(value.at(1).get<int>(), value.at(2).get<int>());
-  const Dim first = size_of(value.at(1)), second = size_of(value.at(2));
+  const bool is_product = kind == "*";
+  if (is_product && !may_multiply) fail_at_size(value);
+  const Dim first = size_of(value.at(1), may_multiply && !is_product);
+  const Dim second = size_of(value.at(2), may_multiply && !is_product);
   if (kind == "+") return first + second;
-  if (kind == "*") return first * second;
+  if (is_product && (first.is_fixed() || second.is_fixed())) return first * second;
   if (kind == "//" && second.is_fixed() && second.value() > 0) return first.floor_div(second.value());
-  throw ConvertError(ExitCode::kBadFile, fmt::format("malformed {}: a size {} found", kMetadataFile, value.dump()));
+  fail_at_size(value);
 }
 
 // An open size that each call chooses is null.
@@ -73,9 +87,24 @@ json shape_json(const Dims& dims, int input) {
 Dims shape_of(const json& value, int input) {
   Dims dims;
   for (size_t axis = 0; axis < value.size(); ++axis) {
-    dims.push_back(value[axis].is_null() ? Dim::of_input(input, static_cast<int>(axis)) : size_of(value[axis]));
+    dims.push_back(value[axis].is_null()    ? Dim::of_input(input, static_cast<int>(axis))
+                   : value[axis].is_array() ? size_of(value[axis], true)
+                                            : Dim(value[axis].get<int64_t>()));
   }
   return dims;
+}
+
+// Throws ConvertError for a size that follows from one that no input has.
+void check_sizes(const std::vector<MetadataInput>& inputs) {
+  const auto size_of_input = [&](int input, int axis) -> int64_t {
+    const bool is_there = input >= 0 && static_cast<size_t>(input) < inputs.size() && axis >= 0 &&
+                          static_cast<size_t>(axis) < inputs[static_cast<size_t>(input)].type.rank();
+    if (!is_there) fail_at_size(json::array({"size", input, axis}));
+    return 1;
+  };
+  for (const MetadataInput& input : inputs) {
+    for (const Dim& dim : input.type.dims) (void)dim.evaluate(size_of_input);
+  }
 }
 
 at::ScalarType dtype_of(const json& value) {
@@ -156,6 +185,7 @@ Metadata metadata_of(const json& root) {
     input.type.dims = shape_of(entry.at("shape"), static_cast<int>(metadata.inputs.size()));
     metadata.inputs.push_back(std::move(input));
   }
+  check_sizes(metadata.inputs);
   for (const json& entry : root.at("outputs")) metadata.outputs.push_back(quantization_of(entry.at("quantization")));
   if (root.contains("options")) metadata.options = root["options"].dump();
   for (const json& entry : root.value("package", json::array())) metadata.variants.push_back(variant_of(entry));

@@ -104,7 +104,7 @@ TEST_CASE("names of sizes are one size, and multiples") {
         "float32[1, 3, x0.2, 16]\nfloat32[1, 2, x0.2, 16]\n");
   CHECK(text(types_of("conv_bn_relu6.pt", {"1,3,8*h,w"})) == "float32[1, 3, 8 * (x0.2 // 8), x0.3]\n");
   CHECK_THAT(usage_error("conv_bn_relu6.pt", {"1,3,0*h,w"}),
-             Contains("size \"0*h\" is no number above 0 times a name"));
+             Contains("size \"0*h\" is no number of 1 to 2^20 times a name"));
 }
 
 TEST_CASE("each type has its source") {

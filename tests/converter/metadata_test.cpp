@@ -55,6 +55,28 @@ TEST_CASE("metadata survives JSON") {
   CHECK(to_json(found) == to_json(example()));
 }
 
+TEST_CASE("sizes that follow from others survive JSON") {
+  Metadata metadata = example();
+  const Dim side = Dim(8) * Dim::of_input(0, 2).floor_div(8);
+  metadata.inputs[0].type.dims = {Dim(1), Dim(3), side, side + Dim(1)};
+  metadata.inputs[1].type.dims = {Dim(4'000'000), Dim(2) * Dim::of_input(0, 2)};
+  const Metadata found = parse_metadata(to_json(metadata));
+  CHECK(to_text(found.inputs[0].type.dims) == to_text(metadata.inputs[0].type.dims));
+  CHECK(to_text(found.inputs[1].type.dims) == to_text(metadata.inputs[1].type.dims));
+}
+
+TEST_CASE("hostile sizes are malformed") {
+  const std::string own = R"(["size",0,2])", sum = R"(["+",)" + own + R"(,["size",0,3]])";
+  for (const std::string& size :
+       {std::string(R"(["size",9,0])"), std::string(R"(["size",0,7])"), std::string(R"(["size",-1,0])"),
+        R"(["*",)" + own + "," + own + "]", R"(["*",2,["*",3,)" + own + "]]", R"(["*",)" + sum + "," + sum + "]",
+        R"(["*",1099511627776,)" + own + "]", R"(["//",)" + own + ",0]", R"(["//",)" + own + "," + own + "]",
+        R"(["%",)" + own + ",2]", std::string("[]"), std::string("[[]]")}) {
+    INFO(size);
+    CHECK_THAT(error(changed("[1,3,null,null]", "[1,3," + size + ",null]")), Contains("malformed"));
+  }
+}
+
 TEST_CASE("every dtype of an input survives JSON") {
   for (const at::ScalarType dtype : {at::kFloat, at::kQUInt8, at::kInt, at::kBool}) {
     Metadata metadata = example();

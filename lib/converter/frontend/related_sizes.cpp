@@ -28,9 +28,10 @@ Expressions expressions_of(const std::vector<ExportedTensor>& stated, const std:
 
 SizeExpression read_expression(const InputSpec& spec, const std::string& word) {
   const std::optional<SizeExpression> expression = read_size_expression(word);
-  if (expression && expression->factor > 0) return *expression;
+  constexpr int64_t kMostFactor = int64_t{1} << 20;
+  if (expression && expression->factor > 0 && expression->factor <= kMostFactor) return *expression;
   throw ConvertError(ExitCode::kUsage,
-                     fmt::format("--input {}: size \"{}\" is no number above 0 times a name", spec.text, word));
+                     fmt::format("--input {}: size \"{}\" is no number of 1 to 2^20 times a name", spec.text, word));
 }
 
 // "1,3,32*n,?" has one.

@@ -74,7 +74,7 @@ class Partitioner {
       for (size_t i = 0; i < count; ++i) handed_over += elements(segment.inputs[i]);
       for (const torch::jit::Value* output : segment.outputs) handed_over += elements(output);
     } catch (const RefusedNode&) {
-      // Its place is not its last: lower_segments() takes the node out.
+      // lower_segments() takes the node out; then the segment is weighed again.
     }
     return block.macs_of(members) - handed_over.value_or_most();
   }

@@ -35,11 +35,6 @@ RefusedGraph graph_of_refused(PlannedModel& planned) {
                      graph_of_refused(planned));
 }
 
-bool any_flexible(const ModuleInterface& interface) {
-  return std::any_of(interface.inputs.begin(), interface.inputs.end(),
-                     [](const InterfaceInput& input) { return !all_fixed(input.type.dims); });
-}
-
 // Where a tensor is made first; a node that reads a size mixes nothing.
 bool is_placed_tensor(const CpuNode& node) {
   const auto outputs = node.nodes.empty() ? at::ArrayRef<const torch::jit::Value*>() : node.nodes.front()->outputs();
@@ -86,7 +81,6 @@ bool names_products(const SegmentRefusal& refusal, const Plan& plan) {
     const std::string reasons = names_products(refusal, plan) ? "" : reasons_of(plan);
     std::string message = refusal.reason;
     if (!reasons.empty()) message += "\nno part of it can go to NNAPI" + reasons;
-    if (any_flexible(planned.interface)) message += "\nmore of it may go to NNAPI with every size in --input";
     throw RefusedModel(message, graph_of_refused(planned));
   }
   refuse(planned, "no segment is worth a call; --min-segment-macs 0 takes any");

@@ -184,9 +184,13 @@ json litert_json(const LitertCheck& check) {
 }
 
 bool may_be_open(const LoadedModel& loaded, const ConvertOptions& options) {
-  return !loaded.stated.empty() || std::any_of(options.inputs.begin(), options.inputs.end(), [](const InputSpec& spec) {
-    return std::count(spec.sizes.begin(), spec.sizes.end(), std::nullopt) > 0;
-  });
+  const auto is_open = [](const ExportedTensor& tensor) {
+    return std::any_of(tensor.sizes.begin(), tensor.sizes.end(), [](const auto& size) { return !size.number; });
+  };
+  return std::any_of(loaded.stated.begin(), loaded.stated.end(), is_open) ||
+         std::any_of(options.inputs.begin(), options.inputs.end(), [](const InputSpec& spec) {
+           return std::count(spec.sizes.begin(), spec.sizes.end(), std::nullopt) > 0;
+         });
 }
 
 // Converts the model, or the one method of it that it has in the place of forward.
