@@ -15,7 +15,6 @@ namespace {
 
 constexpr uint32_t kFirstSeed = 20117;
 constexpr float kLowest = -1.732F, kHighest = 1.732F;  // of numbers whose variance is 1
-constexpr int64_t kFlexibleSize = 96;                  // as verify takes for axes behind the first
 
 at::Tensor as_caller(const at::Tensor& values, const InterfaceInput& input) {
   if (!input.type.is_quantized()) return values.to(input.type.dtype);
@@ -61,10 +60,6 @@ at::Tensor to_physical(at::Tensor tensor, const nnapi::Operand& operand, const n
   tensor = tensor.to(element_type(operand));
   if (boundary.nhwc) tensor = tensor.permute({0, 2, 3, 1});
   return tensor.contiguous();
-}
-
-int64_t usual_call_size(int /*input*/, int axis) {
-  return axis == 0 ? 1 : kFlexibleSize;
 }
 
 // Open sizes of a segment depend on each other, as one call of the whole model makes them.

@@ -14,6 +14,7 @@
 #include "lib/converter/plan/nnapi_part.h"
 #include "lib/quantise/host_model.h"
 #include "lib/serialize/buffer_sample.h"
+#include "lib/types/usual_sizes.h"
 
 namespace nnapi_convert {
 
@@ -38,14 +39,12 @@ at::Tensor to_physical(at::Tensor tensor, const nnapi::Operand& operand, const n
 
 // Tells the open sizes of a sample's call of the whole model.
 using CallSizes = std::function<int64_t(int input, int axis)>;
-// Returns the size where nothing says which sizes the model takes: 1 for a batch.
-int64_t usual_call_size(int input, int axis);
 
 // The inputs of one sample of a part, as the buffer and as forward's caller have them.
 class CheckInputs {
  public:
   CheckInputs(const NnapiPart& part, const IndexRanges& ranges, MadeNumbers numbers,
-              CallSizes call_sizes = usual_call_size)
+              CallSizes call_sizes = usual_open_size)
       : part_(part), ranges_(ranges), numbers_(numbers), call_sizes_(std::move(call_sizes)) {}
 
   // Makes the inputs of sample `number`. `real` is a sample that the user gave, or null. It is stored if it takes at

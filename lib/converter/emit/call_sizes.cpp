@@ -11,22 +11,18 @@ namespace nnapi_convert {
 CallSizes call_sizes_of(const ModuleInterface& interface, const LoadedModel& loaded) {
   std::map<OpenSize, int64_t> sizes;
   for (size_t i = 0; i < interface.inputs.size(); ++i) {
-    const auto stated = std::find_if(loaded.stated.begin(), loaded.stated.end(), [&](const ExportedTensor& each) {
-      return each.path == interface.inputs[i].name && each.sizes.size() == interface.inputs[i].type.rank();
-    });
-    if (stated == loaded.stated.end()) continue;
+    const ExportedTensor* stated = find_tensor(loaded.stated, interface.inputs[i].name);
+    if (stated == nullptr || stated->sizes.size() != interface.inputs[i].type.rank()) continue;
     for (size_t axis = 0; axis < stated->sizes.size(); ++axis) {
       const ExportedTensor::Size& range = stated->sizes[axis];
       const OpenSize own{static_cast<int>(i), static_cast<int>(axis)};
-      const int64_t usual = usual_call_size(own.first, own.second);
-      constexpr int64_t kUsualLeast = 2;  // of torch.export's ranges; a batch of 1 is right there, too
-      const int64_t least = range.min > kUsualLeast ? range.min : 1;
-      sizes[own] = std::max(least, std::min(usual, range.max.value_or(usual)));
+      const int64_t usual = usual_open_size(own.first, own.second);
+      sizes[own] = std::max(range.least(), std::min(usual, range.max.value_or(usual)));
     }
   }
   return [sizes](int input, int axis) {
     const auto found = sizes.find({input, axis});
-    return found == sizes.end() ? usual_call_size(input, axis) : found->second;
+    return found == sizes.end() ? usual_open_size(input, axis) : found->second;
   };
 }
 

@@ -21,7 +21,6 @@ namespace {
 
 constexpr int kTrials = 200;
 constexpr int64_t kSpan = 300;      // sizes that are tried lie within so many from the least
-constexpr int64_t kUsualLeast = 2;  // of torch.export's ranges, which leave out 0 and 1
 constexpr size_t kMostDepth = 200;  // of parentheses and signs
 constexpr uint32_t kSeed = 20260;
 
@@ -201,25 +200,19 @@ class Conditions {
 
  private:
   const ExportedTensor::Size* stated_size(size_t input, size_t axis) const {
-    const auto tensor = std::find_if(stated_.begin(), stated_.end(),
-                                     [&](const ExportedTensor& each) { return each.path == names_.at(input); });
-    return tensor == stated_.end() || axis >= tensor->sizes.size() ? nullptr : &tensor->sizes[axis];
+    const ExportedTensor* tensor = find_tensor(stated_, names_.at(input));
+    return tensor == nullptr || axis >= tensor->sizes.size() ? nullptr : &tensor->sizes[axis];
   }
 
-  int64_t least_of(int input, int axis) const {
-    const auto* size = stated_size(static_cast<size_t>(input), static_cast<size_t>(axis));
-    return std::max<int64_t>(size == nullptr ? kUsualLeast : size->min, 1);
-  }
-
-  // The ranges of sizes that each call chooses, where they leave out more than torch.export's usual one.
+  // The ranges of sizes that each call chooses, where they leave out more than torch.export does by itself.
   std::vector<std::string> ranges() const {
     std::vector<std::string> result;
     for (size_t i = 0; i < types_.size(); ++i) {
       for (size_t axis = 0; axis < types_[i].dims.size(); ++axis) {
         const bool is_own = types_[i].dims[axis] == Dim::of_input(static_cast<int>(i), static_cast<int>(axis));
         const auto* size = is_own ? stated_size(i, axis) : nullptr;
-        if (size == nullptr || size->min <= kUsualLeast) continue;
-        result.push_back(fmt::format("size {} of {} >= {}", axis, names_[i], size->min));
+        if (size == nullptr || size->least() == 1) continue;
+        result.push_back(fmt::format("size {} of {} >= {}", axis, names_[i], size->least()));
       }
     }
     return result;
@@ -255,7 +248,7 @@ class Conditions {
 
   int64_t tried(int input, int axis, std::mt19937& random) const {
     const auto* size = stated_size(static_cast<size_t>(input), static_cast<size_t>(axis));
-    const int64_t least = least_of(input, axis);
+    const int64_t least = std::max<int64_t>(size == nullptr ? 1 : size->min, 1);
     const int64_t most = size != nullptr && size->max ? std::min(*size->max, least + kSpan) : least + kSpan;
     return least + static_cast<int64_t>(random() % static_cast<uint64_t>(std::max<int64_t>(most - least + 1, 1)));
   }

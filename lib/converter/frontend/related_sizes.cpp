@@ -18,9 +18,8 @@ using Expressions = std::vector<std::vector<std::optional<SizeExpression>>>;
 Expressions expressions_of(const std::vector<ExportedTensor>& stated, const std::vector<std::string>& names) {
   Expressions result(names.size());
   for (size_t i = 0; i < names.size(); ++i) {
-    const auto tensor =
-        std::find_if(stated.begin(), stated.end(), [&](const ExportedTensor& each) { return each.path == names[i]; });
-    if (tensor == stated.end()) continue;
+    const ExportedTensor* tensor = find_tensor(stated, names[i]);
+    if (tensor == nullptr) continue;
     for (const ExportedTensor::Size& size : tensor->sizes) result[i].push_back(size.expression);
   }
   return result;

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "lib/base/begins_with.h"
 #include "lib/base/damaged_file.h"
 #include "lib/base/error.h"
@@ -132,6 +134,12 @@ ExportedModel read(const std::string& path, Diagnostics& diagnostics, bool check
 }
 
 }  // namespace
+
+const ExportedTensor* find_tensor(const std::vector<ExportedTensor>& stated, const std::string& path) {
+  const auto found =
+      std::find_if(stated.begin(), stated.end(), [&](const ExportedTensor& each) { return each.path == path; });
+  return found == stated.end() ? nullptr : &*found;
+}
 
 ExportedModel load_exported(const std::string& path, Diagnostics& diagnostics, bool checks_weights) {
   try {

@@ -25,11 +25,21 @@ struct ExportedTensor {
     int64_t min = 0;
     std::optional<int64_t> max = {};
     int64_t example = 1;  // a size that the program takes
+
+    // Returns the least size of a range; 1 for torch.export's own ranges, which begin at 2: a batch of 1 is right
+    // there.
+    int64_t least() const {
+      constexpr int64_t kOwnLeast = 2;
+      return min > kOwnLeast ? min : 1;
+    }
   };
   std::string path;  // as --input names it: "x", "pair[0]", "boxes[left]"
   c10::ScalarType dtype;
   std::vector<Size> sizes;
 };
+
+// Returns the tensor of this path; null if the program states none.
+const ExportedTensor* find_tensor(const std::vector<ExportedTensor>& stated, const std::string& path);
 
 // An integer that forward takes, on which sizes may depend.
 struct ExportedNumber {

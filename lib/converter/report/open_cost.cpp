@@ -6,11 +6,10 @@
 #include "lib/base/counted.h"
 #include "lib/base/error.h"
 #include "lib/converter/load/load.h"
+#include "lib/types/usual_sizes.h"
 
 namespace nnapi_convert {
 namespace {
-
-constexpr int64_t kFixedSize = 96;  // in place of each open size; verify begins with the same
 
 std::string size_text(const std::vector<InterfaceInput>& inputs, int input, int axis) {
   return fmt::format("size {} of {}", axis, inputs[static_cast<size_t>(input)].name);
@@ -34,7 +33,7 @@ void add_sizes(const std::vector<InterfaceInput>& inputs, size_t number, OpenCos
 InputSpec fixed_spec(const InterfaceInput& input) {
   InputSpec spec;
   spec.name = input.name;
-  for (const Dim& dim : input.type.dims) spec.sizes.emplace_back(dim.evaluate([](int, int) { return kFixedSize; }));
+  for (const Dim& dim : input.type.dims) spec.sizes.emplace_back(dim.evaluate([](int, int) { return kUsualOpenSize; }));
   spec.dtype = input.type.dtype;
   if (input.type.is_quantized()) spec.quantization = input.type.quantization;
   return spec;

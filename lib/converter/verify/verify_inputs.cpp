@@ -21,11 +21,10 @@
 #include "lib/converter/samples/calibration_samples.h"
 #include "lib/quantise/recorded_calibration.h"
 #include "lib/serialize/argument_source.h"
+#include "lib/types/usual_sizes.h"
 
 namespace nnapi_convert {
 namespace {
-
-constexpr int64_t kFlexibleSize = 96;
 
 std::vector<c10::IValue> elements_of(const c10::IValue& value) {
   if (value.isTuple()) return value.toTupleRef().elements().vec();
@@ -66,8 +65,8 @@ std::vector<Values> read_inputs_file(const std::string& path, const ForwardArgum
 
 // Sizes with names in --input are multiples, or one size.
 int64_t usual_size(const Dim& size) {
-  const int64_t found = size.evaluate([](int, int axis) { return axis == 0 ? 1 : kFlexibleSize; });
-  return found > 0 ? found : size.evaluate([](int, int) { return kFlexibleSize; });
+  const int64_t found = size.evaluate(usual_open_size);
+  return found > 0 ? found : size.evaluate([](int, int) { return kUsualOpenSize; });
 }
 
 // The type to make a sample of: sizes from the spec, else from the converted file; flexible ones get what an exported
