@@ -70,6 +70,8 @@ def arguments(network: Network, sizes, generator):
 
 
 def difference(expected, found) -> str:
+    if len(tensors(expected)) != len(tensors(found)):
+        return f"{len(tensors(found))} results found, {len(tensors(expected))} needed"
     for number, (right, result) in enumerate(zip(tensors(expected), tensors(found))):
         if right.shape != result.shape or right.dtype != result.dtype:
             return f"result {number}: {list(result.shape)} found, {list(right.shape)} needed"
