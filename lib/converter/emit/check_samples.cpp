@@ -3,10 +3,7 @@
 
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
-#include <c10/core/InferenceMode.h>
 #include <fmt/format.h>
-#include <torch/csrc/jit/runtime/interpreter.h>
-#include <torch/csrc/jit/runtime/print_handler.h>
 
 #include <algorithm>
 #include <cmath>
@@ -20,13 +17,8 @@
 #include "lib/base/watched_run.h"
 #include "lib/converter/emit/call_sizes.h"
 #include "lib/converter/emit/check_tolerance.h"
-#include "lib/converter/emit/emit_cpu.h"
-#include "lib/converter/frontend/arguments.h"
-#include "lib/converter/frontend/float_products.h"
-#include "lib/converter/frontend/freeze.h"
+#include "lib/converter/emit/torch_runs.h"
 #include "lib/converter/frontend/index_range.h"
-#include "lib/converter/graph/quantised_engine.h"
-#include "lib/converter/graph/recognised_forms.h"
 #include "lib/converter/graph/torch_error.h"
 #include "lib/converter/load/newer_operators.h"
 #include "lib/format/buffer_samples.h"
@@ -65,8 +57,6 @@ struct Noise {
   bool is_none() const { return of_element == 0 && of_range == 0; }
 };
 constexpr size_t kFewestElements = 16;  // of an output that are kept, if it has so many
-
-using Run = std::function<std::vector<at::Tensor>(const std::vector<at::Tensor>&)>;
 
 // The elements' numbers are no multiples of the channels' number: each channel gets its share.
 uint32_t step_of(int64_t elements, int64_t innermost, size_t most) {
@@ -286,70 +276,6 @@ class PartSamples {
   RunPhysical host_;                   // made where it is needed
 };
 
-void collect_tensors(const c10::IValue& value, std::vector<at::Tensor>& tensors) {
-  if (value.isTensor()) {
-    tensors.push_back(value.toTensor());
-  } else if (value.isTuple()) {
-    for (const c10::IValue& element : value.toTupleRef().elements()) collect_tensors(element, tensors);
-  } else if (value.isList()) {
-    for (const c10::IValue& element : value.toListRef()) collect_tensors(element, tensors);
-  } else if (value.isGenericDict()) {
-    for (const auto& entry : value.toGenericDict()) collect_tensors(entry.value(), tensors);
-  }
-}
-
-// While it lives, running a model prints nothing.
-class Silence {
- public:
-  Silence() : before_(torch::jit::getPrintHandler()) {
-    torch::jit::setPrintHandler([](const std::string&) {});
-  }
-  ~Silence() { torch::jit::setPrintHandler(before_); }
-  Silence(const Silence&) = delete;
-  Silence& operator=(const Silence&) = delete;
-
- private:
-  torch::jit::PrintHandler before_;
-};
-
-// What NNAPI computes: the model that a dynamically quantised one, or one in another dtype, stands for; a quantised
-// one's products as they are defined, whatever the kernels of this machine make of them.
-torch::jit::Module converted_meaning(const LoadedModel& loaded, const NnapiPart& part) {
-  std::optional<torch::jit::Module> meaning = float_meaning(loaded);
-  if (!meaning && quantised_operations(part.model) > 0) meaning = with_float_products(loaded);
-  if (!meaning) return cpu_counterpart(loaded, part.interface, {});
-  LoadedModel meant = loaded;
-  meant.module = *meaning;
-  return cpu_counterpart(meant, part.interface, {});
-}
-
-Run run_of_whole(const LoadedModel& loaded, const NnapiPart& part) {
-  return [module = converted_meaning(loaded, part),
-          arguments = part.interface.arguments](const std::vector<at::Tensor>& inputs) mutable {
-    const c10::InferenceMode guard;
-    const KernelsAsDefined kernels(saved_graphs(module));
-    const Silence silence;
-    std::vector<at::Tensor> outputs;
-    collect_tensors(module.forward(call_of(arguments, inputs)), outputs);
-    return outputs;
-  };
-}
-
-Run run_of_segment(const Segment& segment) {
-  const std::shared_ptr<torch::jit::Graph> graph = segment.model.graph->copy();
-  use_recognised_forms(*graph);
-  make_float_products(*graph);
-  return [code = torch::jit::Code(graph, "segment"), graph](const std::vector<at::Tensor>& inputs) {
-    const c10::InferenceMode guard;
-    const KernelsAsDefined kernels({graph});
-    torch::jit::Stack stack(inputs.begin(), inputs.end());
-    torch::jit::InterpreterState(code).run(stack);
-    std::vector<at::Tensor> outputs;
-    for (const c10::IValue& value : stack) collect_tensors(value, outputs);
-    return outputs;
-  };
-}
-
 // The samples' share of the file: nothing is known of its texts, so that they count as none.
 size_t budget_words(const nnapi::Model& model) {
   size_t bytes = kPageBytes;
@@ -425,7 +351,7 @@ RunPhysical run_on_host(const NnapiPart& part) {
 }
 
 // Runs TorchScript, and gives its results the form that they have in NNAPI.
-RunPhysical run_of_torch(const NnapiPart& part, Run run) {
+RunPhysical run_of_torch(const NnapiPart& part, TorchRun run) {
   return [run = std::move(run), &part](const CheckInputs& inputs, const Noise& noise) {
     const std::vector<at::Tensor> results =
         run(noise.is_none() ? inputs.callers() : with_noise(inputs.callers(), noise));

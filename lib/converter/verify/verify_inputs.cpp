@@ -19,9 +19,9 @@
 #include "lib/converter/load/method_view.h"
 #include "lib/converter/load/saved_tensors.h"
 #include "lib/converter/samples/calibration_samples.h"
+#include "lib/converter/verify/sample_sizes.h"
 #include "lib/quantise/recorded_calibration.h"
 #include "lib/serialize/argument_source.h"
-#include "lib/types/usual_sizes.h"
 
 namespace nnapi_convert {
 namespace {
@@ -63,26 +63,6 @@ std::vector<Values> read_inputs_file(const std::string& path, const ForwardArgum
   return samples;
 }
 
-// Sizes with names in --input are multiples, or one size.
-int64_t usual_size(const Dim& size) {
-  const int64_t found = size.evaluate(usual_open_size);
-  return found > 0 ? found : size.evaluate([](int, int) { return kUsualOpenSize; });
-}
-
-// The type to make a sample of: sizes from the spec, else from the converted file; flexible ones get what an exported
-// program states as an example, or a default.
-TensorType sample_type(const MetadataInput& input, const InputSpec* spec, const ExportedTensor* stated) {
-  TensorType type = input.type;
-  for (size_t axis = 0; axis < type.rank(); ++axis) {
-    if (type.dims[axis].is_fixed()) continue;
-    const bool is_given = spec != nullptr && axis < spec->sizes.size() && spec->sizes[axis];
-    const int64_t usual =
-        stated != nullptr && axis < stated->sizes.size() ? stated->sizes[axis].example : usual_size(type.dims[axis]);
-    type.dims[axis] = Dim(is_given ? *spec->sizes[axis] : usual);
-  }
-  return type;
-}
-
 // Returns the request's spec of an input of `forward`, by its name, or by position if the spec has no name.
 const InputSpec* spec_of(const VerifyRequest& request, const c10::FunctionSchema& forward, const std::string& name,
                          size_t position) {
@@ -91,44 +71,6 @@ const InputSpec* spec_of(const VerifyRequest& request, const c10::FunctionSchema
   }
   const bool is_given = position < request.inputs.size() && request.inputs[position].name.empty();
   return is_given ? &request.inputs[position] : nullptr;
-}
-
-// A size in the place of a usual one: in turn the same, a smaller odd one, and a larger one.
-int64_t other_size(int64_t usual, size_t sample) {
-  constexpr size_t kTurn = 4;
-  switch (sample % kTurn) {
-    case 1:
-      return std::max<int64_t>(1, (usual * 2 / 3) | 1);
-    case 2:
-      return usual + usual / 4 + 1;
-    default:
-      return usual;
-  }
-}
-
-bool is_in_range(const ExportedTensor::Size& size, int64_t number) {
-  return number >= std::max<int64_t>(size.min, 1) && (!size.max || number <= *size.max);
-}
-
-// An open size that an exported program states, in another sample than the usual one. Sizes of one symbol follow from
-// that symbol's other value.
-int64_t other_size(const ExportedTensor::Size& size, size_t sample) {
-  std::optional<int64_t> other = other_size(size.example, sample);
-  if (size.expression) {
-    const auto symbol = symbol_for(*size.expression, size.example);
-    other = symbol ? size_for(*size.expression, other_size(*symbol, sample)) : std::nullopt;
-  }
-  return other && is_in_range(size, *other) ? *other : size.example;
-}
-
-// The open axes of which the spec gives no size.
-std::vector<size_t> open_axes(const MetadataInput& input, const InputSpec* spec) {
-  std::vector<size_t> axes;
-  for (size_t axis = 0; axis < input.type.rank(); ++axis) {
-    const bool is_given = spec != nullptr && axis < spec->sizes.size() && spec->sizes[axis];
-    if (!input.type.dims[axis].is_fixed() && !is_given) axes.push_back(axis);
-  }
-  return axes;
 }
 
 std::vector<TensorType> sample_types(const VerifyRequest& request, const LoadedModel& original,
