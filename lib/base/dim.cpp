@@ -55,6 +55,13 @@ Dim Dim::of_input(int input, int axis) {
   return dim;
 }
 
+std::optional<std::pair<int, int>> Dim::input_size() const {
+  if (number_ != 0 || terms_.size() != 1) return std::nullopt;
+  const auto& [monomial, coefficient] = *terms_.begin();
+  if (coefficient != 1 || monomial.size() != 1 || monomial[0].numerator) return std::nullopt;
+  return std::pair(monomial[0].input, monomial[0].axis);
+}
+
 int64_t Dim::value() const {
   NNC_ASSERT(is_fixed(), text());
   return number_;
@@ -143,7 +150,8 @@ Dim Dim::floor_div(int64_t divisor) const {
   const bool is_single = rest.terms_.size() == 1;
   if (is_single && first_coefficient == 1 && first_monomial.size() == 1 && first_monomial[0].numerator) {
     const Atom& inner = first_monomial[0];
-    return whole + (*inner.numerator + Dim(rest.number_ * inner.divisor)).floor_div(inner.divisor * divisor);
+    const Dim numerator = *inner.numerator + Dim(checked_product(rest.number_, inner.divisor));
+    return whole + numerator.floor_div(checked_product(inner.divisor, divisor));
   }
   whole.add_term({Atom{0, 0, std::make_shared<const Dim>(rest), divisor}}, 1);
   return whole;

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace nnapi_convert {
@@ -39,6 +40,8 @@ class Dim {
   // Returns the number of a fixed Dim.
   int64_t value() const;
   std::optional<int64_t> fixed_value() const;
+  // Returns the input and axis of a size by itself, which of_input() gives; nothing for any other Dim.
+  std::optional<std::pair<int, int>> input_size() const;
   // True for an expression that gets smaller as the inputs' sizes grow, such as 2 - H.
   bool falls_with_sizes() const;
   // True for an expression that falls and is negative for all sizes, such as -H.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Defines versions 2, 3, 4 and 6 of the model buffer, which the shim (lib/shim) reads. schemas/nnapi_buffer.md has an
-// example.
+// Defines versions 2, 3, 4, 6 and 7 of the model buffer, which the shim (lib/shim) reads. schemas/nnapi_buffer.md has
+// an example.
 //
 // The buffer consists of 32-bit little-endian words; a 64-bit number takes two words, the low one first. Never change
 // a constant here, as apps on phones would not change with it: add a version, its page and its frozen sample.
@@ -16,9 +16,13 @@ constexpr int32_t kFloat16Version = 3;  // version 2 with values of the source k
 constexpr int32_t kSamplesVersion = 4;  // version 3 with samples at its end (buffer_samples.h)
 constexpr int32_t kInt8Version = 6;     // version 4, maybe of 0 samples, with values of the source kInt8Weight
 
+constexpr int32_t kConditionsVersion = 7;  // version 6 with conditions on sizes at its end
+constexpr int32_t kNewestVersion = kConditionsVersion;
+
 // Returns whether a buffer of this version is one of this page's: version 5 is a package (package_format.h).
 constexpr bool is_buffer_version(int32_t version) {
-  return (version >= kVersion && version <= kSamplesVersion) || version == kInt8Version;
+  return (version >= kVersion && version <= kSamplesVersion) || version == kInt8Version ||
+         version == kConditionsVersion;
 }
 
 constexpr uint32_t kMaxCount = 1u << 24;    // every count is below this
@@ -56,8 +60,22 @@ constexpr uint32_t kRelaxFp16 = 1;  // in the word of flags; no other bit has a 
 //                operation (offsets of its name and of its source line); then the bytes, NUL-terminated UTF-8, padded
 //                with zeros to a whole word. Offset 0 is the empty string.
 //   samples      from version 4 on: lib/format/buffer_samples.h
+//   conditions   from version 7 on: their number, 1 to kMaxConditions; each kConditionWords, then its text: two
+//                NUL-terminated UTF-8 strings, what is compared ("input x: size 1:") and what is needed ("64 or more"),
+//                padded with zeros to a whole word
 constexpr size_t kExpressionWords = 3;  // kind, a, b
 constexpr size_t kPatchWords = 2;       // position of the word in the buffer, number of the expression
+
+constexpr size_t kConditionWords = 4;  // ConditionKind, expressions of the left and the right side, bytes of its text
+constexpr uint32_t kMaxConditions = 1024;
+constexpr uint32_t kMaxConditionText = 4096;  // bytes
+
+// A call breaks the condition unless the left side is ...
+enum class ConditionKind : int32_t {
+  kEqual = 0,    // equal to the right one
+  kAtLeast = 1,  // the right one or more
+  kAtMost = 2,   // the right one or less
+};
 
 // An expression refers only to earlier expressions. Values are 64-bit.
 enum class ExpressionKind : int32_t {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "lib/serialize/size_conditions.h"
 #include "lib/serialize/source_text.h"
 
 namespace nnapi_convert {
@@ -67,15 +68,18 @@ std::string BoundarySource::sizes_text(const Dims& dims) const {
 
 std::string BoundarySource::raise_if(const std::string& condition, const std::string& name, const std::string& what,
                                      const std::string& found, const std::string& needed) {
+  return raise_if(condition, fmt::format("input {}: {}", name, what), found, needed);
+}
+
+std::string BoundarySource::raise_if(const std::string& condition, const std::string& what, const std::string& found,
+                                     const std::string& needed) {
   return fmt::format(
       "    if {}:\n"
       "      ops.prim.RaiseException({})\n"
       "    else:\n"
       "      pass\n",
       condition,
-      message({{fmt::format("nnapi-convert: input {}: {} ", name, what)},
-               {found, true},
-               {fmt::format(" found, {} needed", needed)}}));
+      message({{fmt::format("nnapi-convert: {} ", what)}, {found, true}, {fmt::format(" found, {} needed", needed)}}));
 }
 
 std::string BoundarySource::check_dtype(const InterfaceInput& input, const std::string& variable) {
@@ -121,6 +125,25 @@ std::string BoundarySource::check_shape(const ModuleInterface& interface, const 
     };
     text += raise_if(fmt::format("torch.ne({}, {})", found, dims[axis].text(code)), input.name,
                      fmt::format("size {}:", axis), found, dims[axis].text(words));
+  }
+  return text;
+}
+
+std::string BoundarySource::check_conditions(const ModuleInterface& interface,
+                                             const std::vector<std::string>& variables) {
+  std::string text;
+  const auto code = [&](int input, int axis) {
+    return fmt::format("torch.size({}, {})", variables[static_cast<size_t>(input)], axis);
+  };
+  for (const SizeCondition& condition : interface.conditions) {
+    if (!is_checked(condition, interface)) continue;
+    const char* breaks = condition.kind == SizeCondition::Kind::kEqual     ? "ne"
+                         : condition.kind == SizeCondition::Kind::kAtLeast ? "lt"
+                                                                           : "gt";
+    const ConditionText words = text_of(condition, interface);
+    const std::string found = condition.left.text(code);
+    text += raise_if(fmt::format("torch.{}({}, {})", breaks, found, condition.right.text(code)), words.subject, found,
+                     words.needed);
   }
   return text;
 }

@@ -29,6 +29,8 @@ class BoundarySource {
   // Returns statements indented by four spaces: if CONDITION: raise "input NAME: WHAT {found} found, NEEDED needed".
   static std::string raise_if(const std::string& condition, const std::string& name, const std::string& what,
                               const std::string& found, const std::string& needed);
+  static std::string raise_if(const std::string& condition, const std::string& what, const std::string& found,
+                              const std::string& needed);
   // Returns checks of the dtype, scale and zero point of the caller's tensor, which `variable` holds.
   static std::string check_dtype(const InterfaceInput& input, const std::string& variable);
   static std::string check_dtype(const InterfaceInput& input) { return check_dtype(input, input.name); }
@@ -37,6 +39,9 @@ class BoundarySource {
   static std::string check_shape(const ModuleInterface& interface, const std::vector<std::string>& variables,
                                  size_t number);
   std::string check_shape(size_t number) const { return check_shape(interface_, names(), number); }
+  // Returns checks of the interface's conditions on sizes.
+  static std::string check_conditions(const ModuleInterface& interface, const std::vector<std::string>& variables);
+  std::string check_conditions() const { return check_conditions(interface_, names()); }
   // Returns checks that the inputs that the original changes in place are no tensors that are passed twice. `variables`
   // hold the caller's tensors.
   static std::string check_apart(const ModuleInterface& interface, const std::vector<std::string>& variables);

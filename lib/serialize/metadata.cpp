@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "lib/base/error.h"
@@ -94,8 +96,34 @@ Dims shape_of(const json& value, int input) {
   return dims;
 }
 
-// Throws ConvertError for a size that follows from one that no input has.
-void check_sizes(const std::vector<MetadataInput>& inputs) {
+constexpr const char* kConditionKinds[] = {"==", ">=", "<="};  // by SizeCondition::Kind
+
+SizeCondition condition_of(const json& value) {
+  const auto kind = value.at("is").get<std::string>();
+  const auto found = std::find(std::begin(kConditionKinds), std::end(kConditionKinds), kind);
+  if (found == std::end(kConditionKinds)) fail_at_size(value);
+  return {static_cast<SizeCondition::Kind>(found - std::begin(kConditionKinds)), size_of(value.at("left"), true),
+          size_of(value.at("right"), true)};
+}
+
+// Conditions that a reader would refuse, as products of sizes, are left out.
+json conditions_json(const SizeConditions& conditions) {
+  json result = json::array();
+  for (const SizeCondition& condition : conditions) {
+    const json value = {{"left", SizeJson::of(condition.left)},
+                        {"is", kConditionKinds[static_cast<size_t>(condition.kind)]},
+                        {"right", SizeJson::of(condition.right)}};
+    try {
+      (void)condition_of(value);
+      result.push_back(value);
+    } catch (const ConvertError&) {  // nothing is lost but a hint to verify, which may then try sizes in vain
+    }
+  }
+  return result;
+}
+
+// Throws ConvertError for a size or a condition of one that no input has.
+void check_sizes(const std::vector<MetadataInput>& inputs, const SizeConditions& conditions) {
   const auto size_of_input = [&](int input, int axis) -> int64_t {
     const bool is_there = input >= 0 && static_cast<size_t>(input) < inputs.size() && axis >= 0 &&
                           static_cast<size_t>(axis) < inputs[static_cast<size_t>(input)].type.rank();
@@ -105,6 +133,7 @@ void check_sizes(const std::vector<MetadataInput>& inputs) {
   for (const MetadataInput& input : inputs) {
     for (const Dim& dim : input.type.dims) (void)dim.evaluate(size_of_input);
   }
+  for (const SizeCondition& condition : conditions) (void)condition.holds(size_of_input);
 }
 
 at::ScalarType dtype_of(const json& value) {
@@ -146,7 +175,8 @@ MetadataVariant variant_of(const json& entry) {
 }  // namespace
 
 Metadata make_metadata(const nnapi::Model& model, const ModuleInterface& interface, const std::string& quant) {
-  Metadata metadata{quant, nnapi::required_feature_level(model), {}, {}, {}};
+  Metadata metadata{quant, nnapi::required_feature_level(model)};
+  metadata.conditions = interface.conditions;
   for (const InterfaceInput& input : interface.inputs)
     metadata.inputs.push_back({input.name, input.type, input.original, false});
   for (const nnapi::Boundary& boundary : model.inputs) metadata.inputs[boundary.argument].nhwc = boundary.nhwc;
@@ -168,6 +198,8 @@ json json_of(const Metadata& metadata) {
     entry["nhwc"] = input.nhwc;
     root["inputs"].push_back(entry);
   }
+  const json conditions = conditions_json(metadata.conditions);
+  if (!conditions.empty()) root["conditions"] = conditions;
   root["outputs"] = json::array();
   for (const Quantization& output : metadata.outputs)
     root["outputs"].push_back({{"quantization", quantization_json(output)}});
@@ -177,7 +209,7 @@ json json_of(const Metadata& metadata) {
 }
 
 Metadata metadata_of(const json& root) {
-  Metadata metadata{root.at("quant").get<std::string>(), root.at("feature_level").get<int>(), {}, {}, {}};
+  Metadata metadata{root.at("quant").get<std::string>(), root.at("feature_level").get<int>()};
   metadata.method = root.value("method", "");
   for (const json& entry : root.at("inputs")) {
     MetadataInput input{entry.at("name").get<std::string>(), type_of(entry), type_of(entry.at("original")),
@@ -185,7 +217,9 @@ Metadata metadata_of(const json& root) {
     input.type.dims = shape_of(entry.at("shape"), static_cast<int>(metadata.inputs.size()));
     metadata.inputs.push_back(std::move(input));
   }
-  check_sizes(metadata.inputs);
+  for (const json& condition : root.value("conditions", json::array()))
+    metadata.conditions.push_back(condition_of(condition));
+  check_sizes(metadata.inputs, metadata.conditions);
   for (const json& entry : root.at("outputs")) metadata.outputs.push_back(quantization_of(entry.at("quantization")));
   if (root.contains("options")) metadata.options = root["options"].dump();
   for (const json& entry : root.value("package", json::array())) metadata.variants.push_back(variant_of(entry));

@@ -32,9 +32,10 @@ struct MetadataVariant {
 struct Metadata {
   std::string quant;      // "none", "core", "full" or "nnapi"
   int feature_level = 0;  // the lowest level that runs the model
-  std::vector<MetadataInput> inputs;
-  std::vector<Quantization> outputs;
-  std::string options;  // the options of the conversion as JSON, to convert the original again; empty: not recorded
+  std::vector<MetadataInput> inputs = {};
+  SizeConditions conditions = {};  // on sizes of the inputs; those that this file can say
+  std::vector<Quantization> outputs = {};
+  std::string options = {};  // of the conversion as JSON, to convert the original again; empty: not recorded
   std::vector<MetadataVariant> variants = {};  // of a package; the other fields are those of the
                                                // first that takes and gives what the file does
   std::string method = {};                     // of a file of several methods; else empty

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "lib/serialize/argument_tree.h"
+#include "lib/types/size_condition.h"
 #include "lib/types/tensor_type.h"
 #include "lib/types/type_source.h"
 
@@ -60,6 +61,7 @@ struct ModuleInterface {
   bool owns_outputs = false;  // no output shares memory with another output or an input
   std::vector<size_t> changed_inputs =
       {};                           // the original changes them in place, and another input must not be the same
+  SizeConditions conditions = {};   // on the sizes of inputs, which forward checks
   ForwardArguments arguments = {};  // of a whole model with arguments that have one value; none: the inputs alone
 };
 

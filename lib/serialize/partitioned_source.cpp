@@ -24,7 +24,8 @@ std::string check_method(const std::string& self, const ModuleInterface& origina
     if (!input.is_read) continue;
     text += BoundarySource::check_dtype(input, variables[i]) + BoundarySource::check_shape(original, variables, i);
   }
-  return text + BoundarySource::check_apart(original, variables) + "    return None\n";
+  return text + BoundarySource::check_conditions(original, variables) +
+         BoundarySource::check_apart(original, variables) + "    return None\n";
 }
 
 }  // namespace

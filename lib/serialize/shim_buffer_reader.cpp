@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the operations of a buffer of versions 2, 3, 4 and 6 to show them. Only the shim, which reads the whole buffer,
-// checks that the buffer can run.
+// Reads the operations of a buffer of versions 2, 3, 4, 6 and 7 to show them. Only the shim, which reads the whole
+// buffer, checks that the buffer can run.
 #include <fmt/format.h>
 
 #include "lib/format/buffer_format_v2.h"
@@ -21,7 +21,7 @@ class ShimBufferReader : private WordCursor {
     const int32_t* header = take(format::kHeaderWords, "header");
     const int32_t version = header[format::kVersionWord];
     if (!format::is_buffer_version(version)) {
-      fail(fmt::format("version {} found, {} to {} needed", version, format::kVersion, format::kInt8Version));
+      fail(fmt::format("version {} found, {} to {} needed", version, format::kVersion, format::kNewestVersion));
     }
     if (static_cast<uint32_t>(header[format::kWordCount]) != count()) {
       fail(fmt::format("{} words found, {} needed", count(), static_cast<uint32_t>(header[format::kWordCount])));

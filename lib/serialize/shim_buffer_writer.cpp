@@ -100,6 +100,8 @@ class ShimBufferWriter {
     std::vector<int32_t> model = std::exchange(words_, {});
     if (request_.keeps_names) write_texts();
     const std::vector<int32_t> texts = std::exchange(words_, {});
+    if (!request_.conditions.empty()) write_conditions();
+    const std::vector<int32_t> conditions = std::exchange(words_, {});
     for (const Dims& dims : request_.arguments) {
       put(count(dims.size(), "axes"));
       for (const Dim& dim : dims) put(static_cast<int32_t>(dim.fixed_value().value_or(0)));
@@ -114,6 +116,7 @@ class ShimBufferWriter {
     append(model);
     append(texts);
     write_samples();
+    append(conditions);
     const std::vector<int32_t> body = std::exchange(words_, {});
     write_header(body.size());
     append(body);
@@ -148,10 +151,11 @@ class ShimBufferWriter {
 
   void write_header(size_t body_words) {
     std::vector<int32_t> header(format::kHeaderWords, 0);
-    header[format::kVersionWord] = has_int8_                   ? format::kInt8Version
-                                   : !request_.samples.empty() ? format::kSamplesVersion
-                                   : has_float16_              ? format::kFloat16Version
-                                                               : format::kVersion;
+    header[format::kVersionWord] = !request_.conditions.empty() ? format::kConditionsVersion
+                                   : has_int8_                  ? format::kInt8Version
+                                   : !request_.samples.empty()  ? format::kSamplesVersion
+                                   : has_float16_               ? format::kFloat16Version
+                                                                : format::kVersion;
     header[format::kWordCount] = count(format::kHeaderWords + body_words, "words");
     header[format::kFeatureLevel] = request_.feature_level;
     header[format::kPreference] = static_cast<int32_t>(request_.preference);
@@ -320,9 +324,39 @@ class ShimBufferWriter {
     put_bytes(texts_.bytes().data(), texts_.bytes().size());
   }
 
+  void write_conditions() {
+    if (request_.conditions.size() > format::kMaxConditions) {
+      throw ConvertError(ExitCode::kNotConvertible, fmt::format("{} conditions on sizes found, at most {} needed",
+                                                                request_.conditions.size(), format::kMaxConditions));
+    }
+    put(static_cast<int32_t>(request_.conditions.size()));
+    for (const BufferCondition& condition : request_.conditions) {
+      const std::string text = cut(condition.subject) + '\0' + cut(condition.needed) + '\0';
+      put(static_cast<int32_t>(kind_of(condition.sizes.kind)));
+      put(count(condition.sizes.left.visit(expressions_), "sizes to compute"));
+      put(count(condition.sizes.right.visit(expressions_), "sizes to compute"));
+      put(static_cast<int32_t>(text.size()));
+      put_bytes(text.data(), text.size());
+    }
+  }
+
+  // Long expressions lose their end.
+  static std::string cut(const std::string& text) {
+    constexpr size_t kMost = format::kMaxConditionText / 4;
+    if (text.size() <= kMost) return text;
+    size_t end = kMost;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // within a letter of UTF-8
+    return text.substr(0, end) + "...";
+  }
+
+  static format::ConditionKind kind_of(SizeCondition::Kind kind) {
+    if (kind == SizeCondition::Kind::kEqual) return format::ConditionKind::kEqual;
+    return kind == SizeCondition::Kind::kAtLeast ? format::ConditionKind::kAtLeast : format::ConditionKind::kAtMost;
+  }
+
   void write_samples() {
     result_.samples = request_.samples.size();
-    if (request_.samples.empty() && !has_int8_) return;
+    if (request_.samples.empty() && !has_int8_ && request_.conditions.empty()) return;
     put(static_cast<int32_t>(request_.samples.size()));
     for (const BufferSample& sample : request_.samples) {
       put(count(word_count(sample), "words of a sample"));

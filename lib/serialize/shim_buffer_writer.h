@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes an nnapi::Model as version 2 to 4 of the compact buffer, for the shim (lib/format/buffer_format_v2.h,
+// Writes an nnapi::Model as version 2 to 7 of the compact buffer, for the shim (lib/format/buffer_format_v2.h,
 // schemas/nnapi_buffer.md).
 #pragma once
 
@@ -9,8 +9,16 @@
 
 #include "lib/nnapi/model.h"
 #include "lib/serialize/buffer_sample.h"
+#include "lib/types/size_condition.h"
 
 namespace nnapi_convert {
+
+// A condition on the sizes of the arguments, with the words for an error: "input x: size 1:" (the number found follows)
+// and "64 or more".
+struct BufferCondition {
+  SizeCondition sizes;
+  std::string subject, needed;
+};
 
 struct ShimBufferRequest {
   const nnapi::Model& model;
@@ -19,8 +27,9 @@ struct ShimBufferRequest {
   int feature_level = 1;                // the lowest level that runs the model
   PreferenceCode preference = PreferenceCode::SUSTAINED_SPEED;
   bool relax_fp16 = false;
-  bool keeps_names = true;                 // keeps names and source lines, which only messages show
-  std::vector<BufferSample> samples = {};  // with samples, the buffer has version 4 or 6
+  bool keeps_names = true;                       // keeps names and source lines, which only messages show
+  std::vector<BufferSample> samples = {};        // with samples, the buffer has version 4 or later
+  std::vector<BufferCondition> conditions = {};  // with conditions, it has version 7
 };
 
 struct PlacedWeight {

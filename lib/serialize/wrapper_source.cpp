@@ -67,7 +67,7 @@ class WrapperSource {
       text_ += boundary_.check_shape(i);
       check_open_sizes(i);
     }
-    text_ += boundary_.check_apart();
+    text_ += boundary_.check_conditions() + boundary_.check_apart();
     line("    return None");
   }
 

@@ -32,7 +32,7 @@ class LayoutFinder {
       if (!find_model(&model)) return false;
     }
     layout_->models_end = at_;
-    if (!find_text() || !find_samples()) return false;
+    if (!find_text() || !find_samples() || !find_conditions()) return false;
     if (at_ != count_) return damaged(error_, at_, "the buffer has %zu words, %zu needed", count_, at_);
     return true;
   }
@@ -48,7 +48,7 @@ class LayoutFinder {
     if (!format::is_buffer_version(version)) {
       fail(error_, NNAPI_SHIM_BAD_MODEL,
            "the model buffer is of version %d, %d to %d needed; use the nnapi_shim of the nnapi-convert that wrote it",
-           version, format::kVersion, format::kInt8Version);
+           version, format::kVersion, format::kNewestVersion);
       return false;
     }
     if (count_ < format::kHeaderWords) {
@@ -200,6 +200,29 @@ class LayoutFinder {
       layout_->samples.push_back(at_);
       size_t start = 0;
       if (!take(words, "a sample", &start)) return false;
+    }
+    return true;
+  }
+
+  // Their content is checked with the expressions.
+  bool find_conditions() {
+    if (words_[format::kVersionWord] < format::kConditionsVersion) return true;
+    size_t counted = 0;
+    if (!take(1, "conditions", &counted)) return false;
+    const uint32_t conditions = word(counted);
+    if (conditions < 1 || conditions > format::kMaxConditions) {
+      return damaged(error_, counted, "%u conditions found, 1 to %u needed", conditions, format::kMaxConditions);
+    }
+    for (uint32_t i = 0; i < conditions; ++i) {
+      size_t start = 0, text = 0;
+      if (!take(format::kConditionWords, "a condition", &start)) return false;
+      layout_->conditions.push_back(start);
+      const uint32_t bytes = word(start + format::kConditionWords - 1);
+      if (bytes < 2 || bytes > format::kMaxConditionText) {
+        return damaged(error_, start + format::kConditionWords - 1, "text of %u bytes found, 2 to %u needed", bytes,
+                       format::kMaxConditionText);
+      }
+      if (!take((uint64_t{bytes} + 3) / 4, "text of a condition", &text)) return false;
     }
     return true;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the sections of a buffer of versions 2, 3, 4 and 6. This is the first check of a buffer; after it, a walk over
-// the sections stays within the words.
+// Finds the sections of a buffer of versions 2, 3, 4, 6 and 7. This is the first check of a buffer; after it, a walk
+// over the sections stays within the words.
 #pragma once
 
 #include <cstddef>
@@ -27,6 +27,7 @@ struct BufferLayout {
   size_t models_end = 0;
   size_t text = 0, text_bytes = 0;  // the word at which the text starts, and its bytes
   std::vector<size_t> samples;      // the word at which each sample starts; none before version 4
+  std::vector<size_t> conditions;   // the word at which each condition starts; none before version 7
 };
 
 // Returns the CRC-32 of at least kHeaderWords words; the word of the checksum counts as 0.

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lib/shim/expressions.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <cstring>
 
 #include "lib/shim/failure.h"
 
 namespace nnapi_shim {
 namespace {
 
+using format::ConditionKind;
 using format::ExpressionKind;
 
 // Returns the rank of each argument.
@@ -83,6 +86,46 @@ int evaluate_expressions(const int32_t* words, const BufferLayout& layout, const
         "a size of the model can't be computed for arguments of sizes %s: its expression %u divides by 0 or less "
         "or exceeds 64 bits; use other sizes",
         ShapesText(arguments, layout.argument_count).text, i);
+  }
+  return NNAPI_SHIM_OK;
+}
+
+bool check_conditions(const int32_t* words, const BufferLayout& layout, nnapi_shim_error* error) {
+  for (const size_t at : layout.conditions) {
+    if (words[at] < 0 || words[at] > static_cast<int32_t>(ConditionKind::kAtMost)) {
+      return damaged(error, at, "condition kind %d found, 0 to %d needed", words[at],
+                     static_cast<int32_t>(ConditionKind::kAtMost));
+    }
+    for (size_t side = at + 1; side <= at + 2; ++side) {
+      if (static_cast<uint32_t>(words[side]) < layout.expression_count) continue;
+      return damaged(error, side, "expression %u found, less than %u needed", static_cast<uint32_t>(words[side]),
+                     layout.expression_count);
+    }
+    const auto* text = reinterpret_cast<const char*>(words + at + format::kConditionWords);
+    const auto bytes = static_cast<size_t>(words[at + format::kConditionWords - 1]);
+    const auto strings = std::count(text, text + bytes, '\0');
+    const auto padding = text + (bytes + 3) / 4 * 4;
+    if (strings == 2 && text[bytes - 1] == '\0' &&
+        std::count(text + bytes, padding, '\0') == padding - (text + bytes)) {
+      continue;
+    }
+    return damaged(error, at + format::kConditionWords, "text of a condition without two strings found");
+  }
+  return true;
+}
+
+int test_conditions(const int32_t* words, const BufferLayout& layout, const std::vector<int64_t>& values,
+                    nnapi_shim_error* error) {
+  for (const size_t at : layout.conditions) {
+    const int64_t left = values[static_cast<uint32_t>(words[at + 1])];
+    const int64_t right = values[static_cast<uint32_t>(words[at + 2])];
+    const auto kind = static_cast<ConditionKind>(words[at]);
+    if (kind == ConditionKind::kEqual ? left == right : kind == ConditionKind::kAtLeast ? left >= right : left <= right)
+      continue;
+    const auto* subject = reinterpret_cast<const char*>(words + at + format::kConditionWords);
+    const char* needed = subject + std::strlen(subject) + 1;
+    return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "%.160s %lld found, %.160s needed", subject,
+                static_cast<long long>(left), needed);
   }
   return NNAPI_SHIM_OK;
 }

@@ -215,7 +215,8 @@ bool ModelBuffer::take(std::vector<int32_t> words, uint64_t weight_bytes, nnapi_
   weight_bytes_ = weight_bytes;
   const int32_t* data = words_->data();
   if (!find_layout(data, words_->size(), &layout_, error) || !check_header(data, weight_bytes, error) ||
-      !check_arguments(data, layout_, error) || !check_expressions(data, layout_, error)) {
+      !check_arguments(data, layout_, error) || !check_expressions(data, layout_, error) ||
+      !check_conditions(data, layout_, error)) {
     return false;
   }
   ModelView view;
@@ -237,10 +238,11 @@ int ModelBuffer::bind(const nnapi_shim_shape* arguments, uint32_t argument_count
   if (const int status = check_shapes(words, layout_, arguments, argument_count, error)) return status;
   ModelView bound;
   bound.words = words_;
-  if (is_flexible()) {
+  if (is_flexible() || !layout_.conditions.empty()) {
     std::vector<int64_t> values;
     std::vector<int32_t> patched = *words_;
     if (const int status = evaluate_expressions(words, layout_, arguments, &values, error)) return status;
+    if (const int status = test_conditions(words, layout_, values, error)) return status;
     if (const int status = patch(layout_, values, arguments, &patched, error)) return status;
     bound.words = std::make_shared<const std::vector<int32_t>>(std::move(patched));
   }

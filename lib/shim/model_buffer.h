@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checks a model buffer of versions 2, 3, 4 and 6 (schemas/nnapi_buffer.md) once, and makes models from it for
+// Checks a model buffer of versions 2, 3, 4, 6 and 7 (schemas/nnapi_buffer.md) once, and makes models from it for
 // arguments of certain shapes.
 //
 // Buffers may come from anywhere: the shim checks every count, offset and index with 64-bit arithmetic before it uses

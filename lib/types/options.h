@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -14,10 +15,18 @@
 #include "lib/nnapi/device_profile.h"
 #include "lib/types/calibration_options.h"
 #include "lib/types/pixel_input.h"
+#include "lib/types/size_condition.h"
 #include "lib/types/tensor_type.h"
 #include "lib/types/type_source.h"
 
 namespace nnapi_convert {
+
+// What is said of an open size beside that it is open.
+struct OpenSizeSpec {
+  std::string expression = {};       // "n" or "32*n"; sizes of one name are the same or multiples of it
+  SizeRange range = {};              // "64..512"
+  std::optional<Dim> relation = {};  // to other sizes, as a converted file records it
+};
 
 // One argument of forward, as --input or an exported program gives it.
 struct InputSpec {
@@ -28,6 +37,7 @@ struct InputSpec {
   std::string text = {};     // the text behind the name; it may be the value of an argument that is no tensor
   std::string problem = {};  // the reason why `text` can't describe a tensor; empty: it can
   TypeSource source = TypeSource::kOption;
+  std::map<size_t, OpenSizeSpec> open = {};  // by axis: flexible sizes of which more than "?" is said
 };
 
 // An argument of forward that is no tensor, and the value that --input binds it to.

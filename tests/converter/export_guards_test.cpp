@@ -14,8 +14,10 @@ ExportedTensor::Size open_size(int64_t min, std::optional<int64_t> max = {}) {
   return size;
 }
 
+using Texts = std::vector<std::string>;
+
 // Two inputs, x of [1, length, 8] and pair[0] of [length].
-std::vector<std::string> conditions(const std::vector<std::string>& guards, int64_t least = 2) {
+Texts conditions(const std::vector<std::string>& guards, int64_t least = 2) {
   ExportedTensor::Size one, eight;
   one.number = 1;
   eight.number = 8;
@@ -23,24 +25,38 @@ std::vector<std::string> conditions(const std::vector<std::string>& guards, int6
                                               {"pair[0]", at::kFloat, {open_size(2, 60)}}};
   const std::vector<TensorType> types = {{at::kFloat, {1, Dim::of_input(0, 1), 8}, {}},
                                          {at::kFloat, {Dim::of_input(1, 0)}, {}}};
-  return conditions_on_sizes(guards, stated, {"x", "pair[0]"}, types);
+  GuardConditions found = conditions_of(guards, stated, {"x", "pair[0]"}, types);
+  Texts texts;
+  for (const SizeCondition& condition : found.checked) {
+    const char* is[] = {" == ", " >= ", " <= "};
+    texts.push_back(condition.left.text() + is[static_cast<size_t>(condition.kind)] + condition.right.text());
+  }
+  for (const std::string& told : found.told) texts.push_back("told: " + told);
+  return texts;
 }
-
-using Texts = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("A guard that doesn't hold for each size is a condition", "[export_guards]") {
-  CHECK(conditions({"(L['x'].size()[1] % 2) == 0"}) == Texts{"(size 1 of x % 2) == 0"});
-  CHECK(conditions({"3*L['x'].size()[1] <= 50"}) == Texts{"3*size 1 of x <= 50"});
-  CHECK(conditions({"L['x'].size()[1] > L['pair'][0].size()[0]"}) == Texts{"size 1 of x > size 0 of pair[0]"});
-  CHECK(conditions({"(L['x'].size()[1] // 2) == 8", "L['x'].size()[1] < 9"}) ==
-        Texts{"size 1 of x < 9", "(size 1 of x // 2) == 8"});
+TEST_CASE("A guard that doesn't hold for each size is checked at each call", "[export_guards]") {
+  CHECK(conditions({"(L['x'].size()[1] % 2) == 0"}) == Texts{"x0.1 == 2 * (x0.1 // 2)"});
+  CHECK(conditions({"3*L['x'].size()[1] <= 50"}) == Texts{"3 * x0.1 <= 50"});
+  CHECK(conditions({"L['x'].size()[1] > L['pair'][0].size()[0]"}) == Texts{"x0.1 >= x1.0 + 1"});
+  CHECK(conditions({"9 >= L['x'].size()[1]"}) == Texts{"x0.1 <= 9"});
+  CHECK(conditions({"2*L['x'].size()[1] == L['pair'][0].size()[0]"}) == Texts{"x1.0 == 2 * x0.1"});
+  CHECK(conditions({"-L['x'].size()[1] + 4 < L['pair'][0].size()[0] - 2"}) == Texts{"-x0.1 + 4 <= x1.0 - 3"});
+  CHECK(conditions({"(L['x'].size()[1] // 2) == 8", "L['x'].size()[1] < 9"}) == Texts{"(x0.1 // 2) == 8", "x0.1 <= 8"});
+  CHECK(conditions({"L['x'].size()[1] * 6 / 3 < 9"}) == Texts{"2 * x0.1 <= 8"});
 }
 
-TEST_CASE("A range that leaves out more than 0 and 1 is a condition", "[export_guards]") {
-  CHECK(conditions({}, 11) == Texts{"size 1 of x >= 11"});
-  CHECK(conditions({"L['x'].size()[1] > 10"}, 11) == Texts{"size 1 of x >= 11"});
+TEST_CASE("A guard that no expression over sizes says is told", "[export_guards]") {
+  CHECK(conditions({"torch.sym_max(L['x'].size()[1], 3) == 8"}) == Texts{"told: torch.sym_max(size 1 of x, 3) == 8"});
+  CHECK(conditions({"L['x'].size()[1] // L['pair'][0].size()[0] == 2"}) ==
+        Texts{"told: size 1 of x // size 0 of pair[0] == 2"});
+  std::string product = "L['x'].size()[1]";
+  for (int i = 0; i < 40; ++i) product += " * L['pair'][0].size()[0]";
+  CHECK(conditions({product + " <= 7"}).at(0).substr(0, 6) == "told: ");
+  CHECK(conditions({}, 11).empty());
+  CHECK(conditions({"L['x'].size()[1] > 10"}, 11).empty());
   CHECK(conditions({"L['pair'][0].size()[0] <= 60"}).empty());
 }
 

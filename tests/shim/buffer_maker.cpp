@@ -36,6 +36,7 @@ class BufferMaker {
     for (const Model& model : description_.models) write_model(model);
     if (!description_.stripped) write_text();
     write_samples();
+    write_conditions();
     std::sort(patches_.begin(), patches_.end());
     for (size_t i = 0; i < patches_.size(); ++i) {
       words[patches + 2 * i] = static_cast<int32_t>(patches_[i].first);
@@ -146,6 +147,17 @@ class BufferMaker {
     for (const std::vector<int32_t>& sample : description_.samples) {
       push({count(sample.size() + 1)});
       made_.words.insert(made_.words.end(), sample.begin(), sample.end());
+    }
+  }
+
+  void write_conditions() {
+    if (description_.version < format::kConditionsVersion) return;
+    push({count(description_.conditions.size())});
+    for (const Condition& condition : description_.conditions) {
+      push({static_cast<int32_t>(condition.kind), condition.left, condition.right, count(condition.text.size())});
+      const size_t first = made_.words.size();
+      made_.words.resize(first + (condition.text.size() + 3) / 4);
+      if (!condition.text.empty()) std::memcpy(&made_.words[first], condition.text.data(), condition.text.size());
     }
   }
 

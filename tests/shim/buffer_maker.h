@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes buffers of versions 2, 3, 4 and 6 (schemas/nnapi_buffer.md) for tests, from a plain description. The writer
+// Writes buffers of versions 2, 3, 4, 6 and 7 (schemas/nnapi_buffer.md) for tests, from a plain description. The writer
 // shares no code with the converter's writer and checks nothing: tests also make wrong buffers.
 #pragma once
 
@@ -75,6 +75,12 @@ struct Expression {
   int32_t a, b;
 };
 
+struct Condition {
+  format::ConditionKind kind;
+  int32_t left, right;  // expressions
+  std::string text;     // two strings, each with its NUL
+};
+
 struct Description {
   int32_t version = 2;
   int32_t feature_level = 1;
@@ -86,6 +92,7 @@ struct Description {
   bool stripped = true;  // without names and source lines
   std::vector<std::vector<int32_t>> samples =
       {};  // the words of each, without their count; with any: version 4 or later
+  std::vector<Condition> conditions = {};  // of version 7
 };
 
 struct MadeBuffer {
@@ -119,6 +126,8 @@ Description add_net();
 // Every feature of the format: flexible sizes (NCHW argument [0, 3, 0, 0]), a per-channel CONV_2D with weights, NHWC,
 // RESHAPE with a flexible target, an omitted operand, IF with two subgraphs, names and source lines.
 Description full_net();
+// The same as version 7: the picture is square, of 2 rows or more, and of at most 64 pixels.
+Description conditional_net();
 // The model that schemas/nnapi_buffer.md shows word by word: a CONV_2D of flexible batch size with a scale per channel.
 Description page_net();
 

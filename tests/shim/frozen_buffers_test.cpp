@@ -145,6 +145,18 @@ TEST_CASE("frozen buffers: v6_int8") {
   CHECK(operand.channel_scales[63] == -0.125f);
 }
 
+TEST_CASE("frozen buffers: v7_conditions") {
+  const MadeBuffer sample = read_sample("v7_conditions");
+  REQUIRE(sample.weights.size() == 6);
+  const auto buffer = parse_good(sample);
+  CHECK(buffer->sample_count() == 0);
+  CHECK(bind_good(*buffer, Shapes({{3, 2, 1, 1}})).models[0].operands[5].dims[0] == 3);
+  CHECK(bind_refusal(*buffer, Shapes({{2, 2, 1, 1}})) == "input x: size 0: 2 found, 3 or more needed");
+  CHECK(bind_refusal(*buffer, Shapes({{10, 2, 1, 1}})) == "input x: size 0: 10 found, 9 or less needed");
+  CHECK(bind_refusal(*buffer, Shapes({{4, 2, 1, 1}})) ==
+        "sizes: size 0 of x % 3: 4 found, 3*(size 0 of x // 3) needed");
+}
+
 TEST_CASE("frozen buffers: v4_samples") {
   const MadeBuffer frozen = read_sample("v4_samples");
   REQUIRE(frozen.weights.size() == 256);

@@ -118,6 +118,7 @@ int main(int argc, char** argv) {
   stripped.stripped = true;
   write(folder, "add", kBuffer, bytes_of(make_buffer(add_net()).words));
   write(folder, "full", kBuffer, bytes_of(make_buffer(full_net()).words));
+  write(folder, "conditional", kBuffer, bytes_of(make_buffer(conditional_net()).words));
   write(folder, "stripped", kBuffer, bytes_of(make_buffer(stripped).words));
   write(folder, "float16", kBuffer, bytes_of(make_buffer(three_operations_float16()).words));
   write(folder, "int8", kBuffer, bytes_of(make_buffer(three_operations_int8()).words));

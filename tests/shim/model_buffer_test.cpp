@@ -196,3 +196,12 @@ TEST_CASE("expressions: floor division rounds down") {
                {ExpressionKind::kFloorDiv, 3, 1}},
               65536) == -32768);
 }
+
+TEST_CASE("shapes that break a condition are refused, and each other shape is taken") {
+  const auto buffer = parse_good(make_buffer(conditional_net()));
+  for (const int64_t side : {2, 5, 8}) CHECK(bind_good(*buffer, Shapes({{1, 3, side, side}, {1}})).models.size() == 3);
+  CHECK(bind_refusal(*buffer, Shapes({{1, 3, 4, 5}, {1}})) == "input x: size 3: 5 found, size 2 of x needed");
+  CHECK(bind_refusal(*buffer, Shapes({{1, 3, 1, 1}, {1}})) == "input x: size 2: 1 found, 2 or more needed");
+  CHECK(bind_refusal(*buffer, Shapes({{1, 3, 9, 9}, {1}})) ==
+        "sizes: size 2 of x * size 3 of x: 81 found, 64 or less needed");
+}

@@ -62,7 +62,7 @@ void take(const MadeBuffer& made, Outcomes* outcomes) {
 }  // namespace
 
 TEST_CASE("truncation at every word is refused") {
-  const MadeBuffer made = make_buffer(full_net());
+  const MadeBuffer made = make_buffer(conditional_net());
   for (size_t count = 0; count < made.words.size(); ++count) {
     MadeBuffer cut = made;
     cut.words.resize(count);
@@ -78,7 +78,7 @@ TEST_CASE("truncation at every word is refused") {
 }
 
 TEST_CASE("a change of any word gives an error or a model") {
-  const MadeBuffer made = make_buffer(full_net());
+  const MadeBuffer made = make_buffer(conditional_net());
   const std::vector<int32_t> values = {
       0, 1, 2, 3, 4, 5, 7, 8, 15, 64, 0xFFFFFF, 1 << 24, 0x10000000, 0x40000000, 0x7FFFFFFF, -0x7FFFFFFF - 1, -1, -2};
   Outcomes outcomes;

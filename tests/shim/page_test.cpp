@@ -52,6 +52,11 @@ TEST_CASE("format constants are version 2's for ever") {
   CHECK(format::kFloat16Version == 3);
   CHECK(format::kSamplesVersion == 4);
   CHECK(format::kInt8Version == 6);
+  CHECK(format::kConditionsVersion == 7);
+  CHECK(format::kConditionWords == 4);
+  CHECK(format::kMaxConditions == 1024);
+  CHECK(format::kMaxConditionText == 4096);
+  CHECK(static_cast<int32_t>(format::ConditionKind::kAtMost) == 2);
   CHECK(format::kMaxCount == 16777216);
   CHECK(format::kMaxRank == 8);
   CHECK(format::kWeightAlignment == 64);

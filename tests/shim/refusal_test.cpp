@@ -309,6 +309,27 @@ TEST_CASE("refused: expressions") {
   }
 }
 
+TEST_CASE("refused: conditions") {
+  const auto refused = [](const std::function<void(Condition&)>& change) {
+    Description net = conditional_net();
+    change(net.conditions[1]);
+    return refusal(make_buffer(net));
+  };
+  CHECK_THAT(refused([](Condition& each) { each.kind = static_cast<format::ConditionKind>(3); }),
+             Contains("condition kind 3 found, 0 to 2 needed"));
+  CHECK_THAT(refused([](Condition& each) { each.left = 12; }), Contains("expression 12 found, less than 12 needed"));
+  CHECK_THAT(refused([](Condition& each) { each.right = -1; }), Contains("expression 4294967295 found"));
+  CHECK_THAT(refused([](Condition& each) { each.text = ""; }), Contains("text of 0 bytes found, 2 to 4096 needed"));
+  CHECK_THAT(refused([](Condition& each) { each.text.resize(4100); }), Contains("text of 4100 bytes found"));
+  for (const std::string& text : {std::string("a\0b", 3), std::string("a\0", 2), std::string("a\0b\0c\0", 6)}) {
+    CHECK_THAT(refused([&](Condition& each) { each.text = text; }),
+               Contains("text of a condition without two strings found"));
+  }
+  Description none = conditional_net();
+  none.conditions.clear();
+  CHECK_THAT(refusal(make_buffer(none)), Contains("0 conditions found, 1 to 1024 needed"));
+}
+
 TEST_CASE("refused: patches") {
   const Description net = full_net();
   const MadeBuffer made = make_buffer(net);

@@ -154,6 +154,19 @@ Description full_net() {
   return net;
 }
 
+Description conditional_net() {
+  Description net = full_net();
+  net.version = format::kConditionsVersion;
+  net.expressions.push_back({ExpressionKind::kNumber, 64, 0});  // 11
+  const auto texts = [](const char* subject, const char* needed) {
+    return subject + std::string(1, '\0') + needed + std::string(1, '\0');
+  };
+  net.conditions = {{format::ConditionKind::kEqual, 2, 1, texts("input x: size 3:", "size 2 of x")},
+                    {format::ConditionKind::kAtLeast, 1, 7, texts("input x: size 2:", "2 or more")},
+                    {format::ConditionKind::kAtMost, 4, 11, texts("sizes: size 2 of x * size 3 of x:", "64 or less")}};
+  return net;
+}
+
 Description page_net() {
   Description net;
   net.feature_level = 3;

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <vector>
 
 #include "lib/base/error.h"
@@ -16,6 +17,7 @@
 namespace nnapi_convert {
 namespace {
 
+constexpr const char* kDots = "..";        // between the ends of a range
 constexpr const char* kScalar = "scalar";  // in place of sizes: a tensor of rank 0
 
 class SpecParser {
@@ -54,7 +56,7 @@ class SpecParser {
   void read_tensor(InputSpec& spec, const std::string& rest) const {
     const std::vector<std::string> parts = split_text(rest, ':');
     if (parts[0] != kScalar) {
-      for (const std::string& size : split_text(parts[0], ',')) spec.sizes.push_back(parse_size(size));
+      for (const std::string& size : split_text(parts[0], ',')) read_size(spec, size);
     }
     if (parts.size() > 1) spec.dtype = parse_dtype(parts[1]);
     const bool is_quantized = spec.dtype && c10::isQIntType(*spec.dtype);
@@ -86,13 +88,38 @@ class SpecParser {
            text.find_first_not_of(kDigits, name + 1) == std::string::npos;
   }
 
-  std::optional<int64_t> parse_size(const std::string& text) const {
-    if (text == "?" || is_symbol(text)) return std::nullopt;
-    int64_t size = 0;
-    if (!read_whole(text, size) || size < 0 || size > INT32_MAX) {
-      fail(fmt::format("size \"{}\" is no whole number of 0 or more, \"?\", name (n) or multiple (32*n)", text));
+  void read_size(InputSpec& spec, const std::string& text) const {
+    const size_t axis = spec.sizes.size();
+    const size_t dots = text.find(kDots);
+    if (dots != std::string::npos) {
+      spec.open[axis].range = parse_range(text, dots);
+    } else if (is_symbol(text)) {
+      spec.open[axis].expression = text;
+    } else if (text != "?") {
+      spec.sizes.emplace_back(parse_number(text, text));
+      return;
     }
-    return size;
+    spec.sizes.push_back(std::nullopt);
+  }
+
+  int64_t parse_number(const std::string& text, const std::string& size) const {
+    int64_t number = 0;
+    if (!read_whole(text, number) || number < 0 || number > INT32_MAX) {
+      fail(fmt::format(
+          "size \"{}\" is no whole number of 0 or more, \"?\", range (64..512), name (n) or multiple (32*n)", size));
+    }
+    return number;
+  }
+
+  // "64..512", or "64.." without a most.
+  SizeRange parse_range(const std::string& text, size_t dots) const {
+    const std::string most = text.substr(dots + std::strlen(kDots));
+    SizeRange range{parse_number(text.substr(0, dots), text), {}};
+    if (!most.empty()) range.most = parse_number(most, text);
+    if (range.least < 1 || (range.most && *range.most <= range.least)) {
+      fail(fmt::format("range \"{}\" does not go from 1 or more up to a larger size", text));
+    }
+    return range;
   }
 
   at::ScalarType parse_dtype(const std::string& text) const {

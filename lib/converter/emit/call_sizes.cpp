@@ -3,27 +3,52 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "lib/converter/graph/open_sizes.h"
 
 namespace nnapi_convert {
 
-CallSizes call_sizes_of(const ModuleInterface& interface, const LoadedModel& loaded) {
-  std::map<OpenSize, int64_t> sizes;
-  for (size_t i = 0; i < interface.inputs.size(); ++i) {
-    const ExportedTensor* stated = find_tensor(loaded.stated, interface.inputs[i].name);
-    if (stated == nullptr || stated->sizes.size() != interface.inputs[i].type.rank()) continue;
-    for (size_t axis = 0; axis < stated->sizes.size(); ++axis) {
-      const ExportedTensor::Size& range = stated->sizes[axis];
-      const OpenSize own{static_cast<int>(i), static_cast<int>(axis)};
-      const int64_t usual = usual_open_size(own.first, own.second);
-      sizes[own] = std::max(range.least(), std::min(usual, range.max.value_or(usual)));
-    }
-  }
-  return [sizes](int input, int axis) {
+namespace {
+
+using SizeValues = std::map<OpenSize, int64_t>;
+
+CallSizes lookup(SizeValues sizes) {
+  return [sizes = std::move(sizes)](int input, int axis) {
     const auto found = sizes.find({input, axis});
     return found == sizes.end() ? usual_open_size(input, axis) : found->second;
   };
+}
+
+SizeValues usual_sizes(const ModuleInterface& interface) {
+  SizeValues sizes;
+  for (const SizeCondition& condition : interface.conditions) {
+    const auto own = condition.left.input_size();
+    if (own)
+      sizes[*own] = range_of(condition.left, interface.conditions).nearest(usual_open_size(own->first, own->second));
+  }
+  return sizes;
+}
+
+// The sizes of the program's own example.
+SizeValues example_sizes(const ModuleInterface& interface, const LoadedModel& loaded) {
+  SizeValues sizes;
+  for (size_t i = 0; i < interface.inputs.size(); ++i) {
+    const ExportedTensor* stated = find_tensor(loaded.stated, interface.inputs[i].name);
+    for (size_t axis = 0; stated != nullptr && axis < stated->sizes.size(); ++axis) {
+      sizes[{static_cast<int>(i), static_cast<int>(axis)}] = stated->sizes[axis].example;
+    }
+  }
+  return sizes;
+}
+
+}  // namespace
+
+CallSizes call_sizes_of(const ModuleInterface& interface, const LoadedModel& loaded) {
+  CallSizes usual = lookup(usual_sizes(interface));
+  const bool fits = std::all_of(interface.conditions.begin(), interface.conditions.end(),
+                                [&](const SizeCondition& condition) { return condition.holds(usual); });
+  return fits || loaded.stated.empty() ? usual : lookup(example_sizes(interface, loaded));
 }
 
 }  // namespace nnapi_convert

@@ -8,8 +8,8 @@
 
 namespace nnapi_convert {
 
-// Returns the usual sizes, and for an exported program such ones within the ranges that it states. `interface` is that
-// of forward.
+// Returns the usual sizes, or the nearest ones within the ranges that forward checks; the sizes of an exported
+// program's example where those break another condition. `interface` is that of forward.
 CallSizes call_sizes_of(const ModuleInterface& interface, const LoadedModel& loaded);
 
 }  // namespace nnapi_convert

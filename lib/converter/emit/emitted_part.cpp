@@ -5,6 +5,7 @@
 #include "lib/nnapi/api_level.h"
 #include "lib/serialize/shared_weights.h"
 #include "lib/serialize/shim_emitter.h"
+#include "lib/serialize/size_conditions.h"
 #include "lib/serialize/torchscript_emitter.h"
 #include "lib/shim/torch_binding.h"
 
@@ -41,6 +42,11 @@ ShimBufferRequest shim_request(const NnapiPart& part, const ConvertOptions& opti
   request.relax_fp16 = part.is_relaxed(options);
   request.keeps_names = !options.strip_names;
   request.samples = samples;
+  for (const SizeCondition& condition : part.interface.conditions) {
+    if (!is_checked(condition, part.interface)) continue;
+    const ConditionText text = text_of(condition, part.interface);
+    request.conditions.push_back({condition, text.subject, text.needed});
+  }
   return request;
 }
 

@@ -15,6 +15,7 @@
 #include "lib/base/refusal_groups.h"
 #include "lib/format/operation_table.h"
 #include "lib/nnapi/signature.h"
+#include "lib/serialize/size_conditions.h"
 
 namespace nnapi_convert {
 namespace {
@@ -240,6 +241,19 @@ json record_of(const Conversion& conversion, const litert::SignatureModel& signa
   return record;
 }
 
+// LiteRT resizes tensors and checks nothing.
+void warn_of_conditions(const ModuleInterface& interface, Diagnostics& diagnostics) {
+  std::vector<std::string> texts;
+  for (const SizeCondition& condition : interface.conditions) {
+    const ConditionText text = text_of(condition, interface);
+    texts.push_back(fmt::format("{} {}", text.subject, text.needed));
+  }
+  if (texts.empty()) return;
+  diagnostics.warn(
+      fmt::format("a .tflite file doesn't check sizes, and this one may give wrong numbers for others than: {}",
+                  fmt::join(texts, "; ")));
+}
+
 }  // namespace
 
 litert::File make_litert_file(const std::vector<NamedConversion>& methods, bool keeps_uint8, Diagnostics& diagnostics) {
@@ -254,6 +268,7 @@ litert::File make_litert_file(const std::vector<NamedConversion>& methods, bool 
   }
   litert::ConvertedFile result = litert::convert_model(signatures, {keeps_uint8});
   for (Warning& warning : result.warnings) diagnostics.warn(std::move(warning));
+  for (const auto& [method, conversion] : methods) warn_of_conditions(conversion->interface, diagnostics);
   if (!result.refusals.empty()) {
     const std::string text = text_of(result.refusals);
     for (Refusal& refusal : result.refusals) diagnostics.refusals.push_back(std::move(refusal));

@@ -25,10 +25,17 @@ QuantMode quant_mode(const std::string& name) {
 }
 
 // Returns the dtype and quantisation of the original's input, with the sizes of the conversion.
-InputSpec spec_of(const MetadataInput& input) {
+InputSpec spec_of(const MetadataInput& input, size_t number, const SizeConditions& conditions) {
   InputSpec spec;
   spec.name = input.name;
-  for (const Dim& dim : input.type.dims) spec.sizes.push_back(dim.fixed_value());
+  for (size_t axis = 0; axis < input.type.rank(); ++axis) {
+    const Dim& size = input.type.dims[axis];
+    spec.sizes.push_back(size.fixed_value());
+    if (size.is_fixed()) continue;
+    OpenSizeSpec& open = spec.open[axis];
+    open.range = range_of(size, conditions);
+    if (size != Dim::of_input(static_cast<int>(number), static_cast<int>(axis))) open.relation = size;
+  }
   spec.dtype = input.original.dtype;
   if (input.original.is_quantized()) spec.quantization = input.original.quantization;
   return spec;
@@ -42,7 +49,7 @@ void read_interface(const ConvertedFile& file, ConvertOptions& options) {
   options.quant = file.is_partitioned ? QuantMode::kAuto : quant_mode(file.metadata.quant);
   options.layout.is_explicit = true;
   for (size_t i = 0; i < file.metadata.inputs.size(); ++i) {
-    options.inputs.push_back(spec_of(file.metadata.inputs[i]));
+    options.inputs.push_back(spec_of(file.metadata.inputs[i], i, file.metadata.conditions));
     if (!file.metadata.inputs[i].nhwc) continue;
     options.layout.nhwc = true;
     options.layout.nhwc_inputs.insert(static_cast<int>(i));

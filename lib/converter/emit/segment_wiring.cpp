@@ -104,7 +104,9 @@ std::optional<ShimWiring> wiring_of(const PlannedModel& planned) {
   const bool has_only_segments =
       std::all_of(plan.steps.begin(), plan.steps.end(), [](const PlanStep& step) { return step.segment >= 0; });
   const bool has_tensors = takes_tensors_only(planned.model.arguments) && !planned.model.outputs.empty();
-  if (plan.segments.size() < 2 || !has_only_segments || !plan.blocks.empty() || !has_tensors) return std::nullopt;
+  const bool has_conditions = !planned.interface.conditions.empty();  // the program checks them
+  if (has_conditions || plan.segments.size() < 2 || !has_only_segments || !plan.blocks.empty() || !has_tensors)
+    return std::nullopt;
   return Wiring(planned).run();
 }
 

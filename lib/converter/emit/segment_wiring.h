@@ -10,8 +10,8 @@
 namespace nnapi_convert {
 
 // Returns nothing where NNAPI's segments are not all of the model: the CPU runs a step, a segment runs rows, a tensor
-// is read in another form than it is made in, or forward takes or gives anything but tensors that segments read or
-// make, each once.
+// is read in another form than it is made in, forward checks conditions on sizes, or it takes or gives anything but
+// tensors that segments read or make, each once.
 std::optional<ShimWiring> wiring_of(const PlannedModel& planned);
 
 }  // namespace nnapi_convert

@@ -14,6 +14,7 @@
 #include <random>
 #include <string_view>
 
+#include "lib/base/error.h"
 #include "lib/converter/graph/open_sizes.h"
 
 namespace nnapi_convert {
@@ -23,6 +24,8 @@ constexpr int kTrials = 200;
 constexpr int64_t kSpan = 300;      // sizes that are tried lie within so many from the least
 constexpr size_t kMostDepth = 200;  // of parentheses and signs
 constexpr uint32_t kSeed = 20260;
+constexpr size_t kMostChecked = 32;  // guards
+constexpr size_t kMostBytes = 1000;  // of a guard that is checked
 
 // A size that a guard names: the path of an argument, as --input names it, and an axis.
 struct SizeName {
@@ -32,97 +35,150 @@ struct SizeName {
 
 struct NotRead {};
 
-// Evaluates the text of a guard. Numbers are floats, which hold the sizes that are tried.
+// Computes guards for sizes that are known. Numbers are floats, which hold the sizes that are tried.
+struct KnownSizes {
+  using Value = double;
+  std::function<double(const SizeName&)> size_of;
+
+  Value size(const SizeName& name) const { return size_of(name); }
+  static Value number(const std::string& digits) { return std::strtod(digits.c_str(), nullptr); }
+  static Value sum(Value a, Value b) { return a + b; }
+  static Value product(Value a, Value b) { return a * b; }
+  static Value quotient(Value a, Value b) { return a / divisor(b); }
+  static Value floor_quotient(Value a, Value b) { return std::floor(a / divisor(b)); }
+  static Value larger(Value a, Value b) { return std::fmax(a, b); }
+  static Value smaller(Value a, Value b) { return std::fmin(a, b); }
+  static Value ceil(Value a) { return std::ceil(a); }
+  static Value floor(Value a) { return std::floor(a); }
+  static Value trunc(Value a) { return std::trunc(a); }
+
+ private:
+  static Value divisor(Value value) { return value == 0 ? throw NotRead() : value; }
+};
+
+// Computes guards as expressions over sizes, which the converted file can check. Those of whole numbers have one.
+struct OpenSizes {
+  using Value = Dim;
+  std::function<Dim(const SizeName&)> size_of;
+  int products = 0;
+
+  Value size(const SizeName& name) const { return size_of(name); }
+  static Value number(const std::string& digits) {
+    constexpr size_t kMostDigits = 9;
+    if (digits.size() > kMostDigits || digits.find('.') != std::string::npos) throw NotRead();
+    return std::strtoll(digits.c_str(), nullptr, 10);
+  }
+  static Value sum(const Value& a, const Value& b) { return a + b; }
+  // A product of many sums would have a term for each combination.
+  Value product(const Value& a, const Value& b) {
+    constexpr int kMostProducts = 4;
+    if (!a.is_fixed() && !b.is_fixed() && ++products > kMostProducts) throw NotRead();
+    return a * b;
+  }
+  static Value quotient(const Value& a, const Value& b) {
+    const auto exact = b == Dim(0) ? std::nullopt : a.exact_div(b);
+    return exact ? *exact : throw NotRead();
+  }
+  static Value floor_quotient(const Value& a, const Value& b) {
+    return b.is_fixed() && b.value() > 0 ? a.floor_div(b.value()) : throw NotRead();
+  }
+  [[noreturn]] static Value larger(const Value& /*a*/, const Value& /*b*/) { throw NotRead(); }
+  [[noreturn]] static Value smaller(const Value& /*a*/, const Value& /*b*/) { throw NotRead(); }
+  static Value ceil(const Value& a) { return a; }
+  static Value floor(const Value& a) { return a; }
+  static Value trunc(const Value& a) { return a; }
+};
+
+// Reads the text of a guard, and computes its two sides.
+template <typename Arithmetic>
 class GuardReader {
  public:
-  using SizeOf = std::function<double(const SizeName&)>;
+  using Value = typename Arithmetic::Value;
+  struct Comparison {
+    std::string_view kind;  // "==", "!=", "<=", ">=", "<" or ">"
+    Value left, right;
+  };
 
-  GuardReader(std::string_view text, SizeOf size_of) : text_(text), size_of_(std::move(size_of)) {}
+  GuardReader(std::string_view text, Arithmetic arithmetic) : text_(text), arithmetic_(std::move(arithmetic)) {}
 
   // Throws NotRead.
-  bool holds() {
-    const double left = sum();
-    const std::string_view comparison = first_of({"==", "!=", "<=", ">=", "<", ">"});
-    const double right = sum();
+  Comparison read() {
+    Value left = sum();
+    const std::string_view kind = first_of({"==", "!=", "<=", ">=", "<", ">"});
+    Value right = sum();
     skip_spaces();
-    if (comparison.empty() || at_ != text_.size()) throw NotRead();
-    if (comparison == "==") return left == right;
-    if (comparison == "!=") return left != right;
-    if (comparison == "<=") return left <= right;
-    if (comparison == ">=") return left >= right;
-    return comparison == "<" ? left < right : left > right;
+    if (kind.empty() || at_ != text_.size()) throw NotRead();
+    return {kind, std::move(left), std::move(right)};
   }
 
  private:
-  double sum() {
-    double value = product();
+  Value sum() {
+    Value value = product();
     while (true) {
       if (take("+")) {
-        value += product();
+        value = arithmetic_.sum(value, product());
       } else if (take("-")) {
-        value -= product();
+        value = minus(value, product());
       } else {
         return value;
       }
     }
   }
 
-  double product() {
-    double value = unary();
+  Value product() {
+    Value value = unary();
     while (true) {
       if (take("*")) {
-        value *= unary();
+        value = arithmetic_.product(value, unary());
       } else if (take("//")) {
-        value = std::floor(value / divisor());
+        value = arithmetic_.floor_quotient(value, unary());
       } else if (take("/")) {
-        value /= divisor();
+        value = arithmetic_.quotient(value, unary());
       } else if (take("%")) {
-        const double by = divisor();
-        value -= std::floor(value / by) * by;
+        const Value by = unary();
+        value = minus(value, arithmetic_.product(arithmetic_.floor_quotient(value, by), by));
       } else {
         return value;
       }
     }
   }
 
-  double divisor() {
-    const double value = unary();
-    if (value == 0) throw NotRead();
-    return value;
-  }
+  Value minus(const Value& a, const Value& b) { return arithmetic_.sum(a, arithmetic_.product(b, Value(-1))); }
 
-  double unary() {
-    if (take("-")) return -negated();
+  Value unary() {
+    if (take("-")) return minus(Value(0), negated());
     if (take("(")) return inside();
-    if (take("torch.sym_max(")) return two(std::fmax);
-    if (take("torch.sym_min(")) return two(std::fmin);
+    if (take("torch.sym_max(")) return two([this](auto& a, auto& b) { return arithmetic_.larger(a, b); });
+    if (take("torch.sym_min(")) return two([this](auto& a, auto& b) { return arithmetic_.smaller(a, b); });
     if (take("torch.sym_float(")) return inside();
-    if (take("math.ceil(")) return std::ceil(inside());
-    if (take("math.floor(")) return std::floor(inside());
-    if (take("math.trunc(")) return std::trunc(inside());
-    if (take("L[")) return size_of_(size_name());
-    return number();
+    if (take("math.ceil(")) return arithmetic_.ceil(inside());
+    if (take("math.floor(")) return arithmetic_.floor(inside());
+    if (take("math.trunc(")) return arithmetic_.trunc(inside());
+    if (take("L[")) return arithmetic_.size(size_name());
+    return arithmetic_.number(digits());
   }
 
-  double negated() {
+  Value negated() {
     if (++depth_ > kMostDepth) throw NotRead();
-    const double value = unary();
+    Value value = unary();
     --depth_;
     return value;
   }
 
-  double inside() {
+  Value inside() {
     if (++depth_ > kMostDepth) throw NotRead();
-    const double value = sum();
+    Value value = sum();
     need(")");
     --depth_;
     return value;
   }
 
-  double two(double (*combine)(double, double)) {
-    const double first = sum();
+  template <typename Combine>
+  Value two(const Combine& combine) {
+    const Value first = sum();
     need(",");
-    return combine(first, inside());
+    const Value second = inside();
+    return combine(first, second);
   }
 
   // 'x'].size()[1]: behind the name more keys may stand, as in 'pair'][0].size()[1].
@@ -130,7 +186,7 @@ class GuardReader {
     SizeName name{key(), 0};
     while (take("[")) name.path += "[" + key() + "]";
     need(".size()[");
-    name.axis = static_cast<size_t>(number());
+    name.axis = static_cast<size_t>(std::strtoull(digits().c_str(), nullptr, 10));
     need("]");
     return name;
   }
@@ -145,14 +201,14 @@ class GuardReader {
     return std::string(found);
   }
 
-  double number() {
+  std::string digits() {
     skip_spaces();
     const size_t begin = at_;
     while (at_ < text_.size() && (std::isdigit(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '.'))
       ++at_;
     constexpr size_t kMostDigits = 15;
     if (at_ == begin || at_ - begin > kMostDigits) throw NotRead();
-    return std::strtod(std::string(text_.substr(begin, at_ - begin)).c_str(), nullptr);
+    return std::string(text_.substr(begin, at_ - begin));
   }
 
   void skip_spaces() {
@@ -176,9 +232,43 @@ class GuardReader {
   }
 
   std::string_view text_;
-  SizeOf size_of_;
+  Arithmetic arithmetic_;
   size_t at_ = 0, depth_ = 0;
 };
+
+bool holds(const GuardReader<KnownSizes>::Comparison& guard) {
+  if (guard.kind == "==") return guard.left == guard.right;
+  if (guard.kind == "!=") return guard.left != guard.right;
+  if (guard.kind == "<=") return guard.left <= guard.right;
+  if (guard.kind == ">=") return guard.left >= guard.right;
+  return guard.kind == "<" ? guard.left < guard.right : guard.left > guard.right;
+}
+
+// A size by itself stands on the left, and what it is compared with on the right.
+SizeCondition condition_of(GuardReader<OpenSizes>::Comparison guard) {
+  using Kind = SizeCondition::Kind;
+  SizeCondition condition{Kind::kEqual, std::move(guard.left), std::move(guard.right)};
+  if (guard.kind == ">" || guard.kind == ">=") condition.kind = Kind::kAtLeast;
+  if (guard.kind == "<" || guard.kind == "<=") condition.kind = Kind::kAtMost;
+  if (guard.kind == ">") condition.right += Dim(1);
+  if (guard.kind == "<") condition.right += Dim(-1);
+  const bool is_own = condition.left.input_size() || condition.right.input_size();
+  for (const OpenSize& each : is_own ? std::set<OpenSize>() : open_sizes_in(condition.left)) {
+    // x - 2 * (x // 2) == 0 is x == 2 * (x // 2).
+    const Dim size = to_dim(each), rest = condition.left - size;
+    const size_t term = size.text().size() + std::strlen(" + ");
+    if (rest.text().size() + term > condition.left.text().size()) continue;  // it is no term by itself
+    condition.left = size;
+    condition.right = condition.right - rest;
+    break;
+  }
+  const bool is_turned = condition.left.is_fixed() || (!condition.left.input_size() && condition.right.input_size());
+  if (!is_turned) return condition;
+  std::swap(condition.left, condition.right);
+  if (condition.kind != Kind::kEqual)
+    condition.kind = condition.kind == Kind::kAtLeast ? Kind::kAtMost : Kind::kAtLeast;
+  return condition;
+}
 
 class Conditions {
  public:
@@ -186,15 +276,19 @@ class Conditions {
              const std::vector<TensorType>& types)
       : stated_(stated), names_(names), types_(types) {}
 
-  std::vector<std::string> of(const std::vector<std::string>& guards) const {
-    std::vector<std::string> result;
+  GuardConditions of(const std::vector<std::string>& guards) const {
+    GuardConditions result;
     for (const std::string& guard : guards) {
-      if (!tells_apart(guard) && !always_holds(guard)) result.push_back(for_people(guard));
+      if (tells_apart(guard) || always_holds(guard)) continue;
+      const std::optional<SizeCondition> condition = checked(guard);
+      if (condition && result.checked.size() < kMostChecked) {
+        result.checked.push_back(*condition);
+      } else {
+        result.told.push_back(for_people(guard));
+      }
     }
     const auto is_shorter = [](const std::string& a, const std::string& b) { return a.size() < b.size(); };
-    std::stable_sort(result.begin(), result.end(), is_shorter);
-    const std::vector<std::string> first = ranges();
-    result.insert(result.begin(), first.begin(), first.end());
+    std::stable_sort(result.told.begin(), result.told.end(), is_shorter);
     return result;
   }
 
@@ -204,18 +298,24 @@ class Conditions {
     return tensor == nullptr || axis >= tensor->sizes.size() ? nullptr : &tensor->sizes[axis];
   }
 
-  // The ranges of sizes that each call chooses, where they leave out more than torch.export does by itself.
-  std::vector<std::string> ranges() const {
-    std::vector<std::string> result;
-    for (size_t i = 0; i < types_.size(); ++i) {
-      for (size_t axis = 0; axis < types_[i].dims.size(); ++axis) {
-        const bool is_own = types_[i].dims[axis] == Dim::of_input(static_cast<int>(i), static_cast<int>(axis));
-        const auto* size = is_own ? stated_size(i, axis) : nullptr;
-        if (size == nullptr || size->least() == 1) continue;
-        result.push_back(fmt::format("size {} of {} >= {}", axis, names_[i], size->least()));
-      }
+  const Dim& size_named(const SizeName& name) const {
+    const auto input = std::find(names_.begin(), names_.end(), name.path);
+    if (input == names_.end()) throw NotRead();
+    const Dims& dims = types_[static_cast<size_t>(input - names_.begin())].dims;
+    return name.axis < dims.size() ? dims[name.axis] : throw NotRead();
+  }
+
+  // Nothing for a guard that no expression over sizes says, and for one that compares numbers.
+  std::optional<SizeCondition> checked(const std::string& guard) const {
+    if (guard.size() > kMostBytes) return std::nullopt;
+    try {
+      const OpenSizes arithmetic{[this](const SizeName& name) { return size_named(name); }};
+      SizeCondition condition = condition_of(GuardReader(guard, arithmetic).read());
+      if (!condition.left.is_fixed()) return condition;
+    } catch (const NotRead&) {       // max(a, b), or a size divided by a size
+    } catch (const ConvertError&) {  // more than 64 bits
     }
-    return result;
+    return std::nullopt;
   }
 
   // torch.export notes of each product that it isn't 1, and of sizes that they differ: so they did in the example.
@@ -230,15 +330,10 @@ class Conditions {
         if (is_new) found->second = tried(input, axis, random);
         return found->second;
       };
-      const auto size_of = [&](const SizeName& name) {
-        const auto input = std::find(names_.begin(), names_.end(), name.path);
-        if (input == names_.end()) throw NotRead();
-        const Dims& dims = types_[static_cast<size_t>(input - names_.begin())].dims;
-        if (name.axis >= dims.size()) throw NotRead();
-        return static_cast<double>(dims[name.axis].evaluate(value_of));
-      };
+      const KnownSizes arithmetic{
+          [&](const SizeName& name) { return static_cast<double>(size_named(name).evaluate(value_of)); }};
       try {
-        if (!GuardReader(guard, size_of).holds()) return false;
+        if (!holds(GuardReader(guard, arithmetic).read())) return false;
       } catch (const NotRead&) {
         return true;
       }
@@ -250,6 +345,8 @@ class Conditions {
     const auto* size = stated_size(static_cast<size_t>(input), static_cast<size_t>(axis));
     const int64_t least = std::max<int64_t>(size == nullptr ? 1 : size->min, 1);
     const int64_t most = size != nullptr && size->max ? std::min(*size->max, least + kSpan) : least + kSpan;
+    constexpr uint32_t kShareOfLeast = 4;  // one of so many
+    if (random() % kShareOfLeast == 0) return least;
     return least + static_cast<int64_t>(random() % static_cast<uint64_t>(std::max<int64_t>(most - least + 1, 1)));
   }
 
@@ -279,13 +376,11 @@ class Conditions {
 
 }  // namespace
 
-std::vector<std::string> conditions_on_sizes(const std::vector<std::string>& guards,
-                                             const std::vector<ExportedTensor>& stated,
-                                             const std::vector<std::string>& names,
-                                             const std::vector<TensorType>& types) {
+GuardConditions conditions_of(const std::vector<std::string>& guards, const std::vector<ExportedTensor>& stated,
+                              const std::vector<std::string>& names, const std::vector<TensorType>& types) {
   const bool is_open =
       std::any_of(types.begin(), types.end(), [](const TensorType& type) { return !all_fixed(type.dims); });
-  return is_open ? Conditions(stated, names, types).of(guards) : std::vector<std::string>();
+  return is_open ? Conditions(stated, names, types).of(guards) : GuardConditions();
 }
 
 }  // namespace nnapi_convert

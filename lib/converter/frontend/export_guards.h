@@ -8,17 +8,21 @@
 #include <vector>
 
 #include "lib/converter/load/load_exported.h"
+#include "lib/types/size_condition.h"
 #include "lib/types/tensor_type.h"
 
 namespace nnapi_convert {
 
-// Returns the conditions on open sizes of the inputs that don't hold for each size, for people: "size 1 of x >= 11".
+// The guards that don't hold for each size of the ranges.
+struct GuardConditions {
+  SizeConditions checked;         // at each call
+  std::vector<std::string> told;  // those of another form, for people: "max(size 1 of x, 3) == 8"; the shortest first
+};
+
 // A guard that holds at many sizes of the ranges is taken for one that always does; one that isn't understood is left
-// out, and so are those with !=, of which torch.export notes many for no branch. Ranges come first, then the shortest.
-// `types` are those of the inputs of these names.
-std::vector<std::string> conditions_on_sizes(const std::vector<std::string>& guards,
-                                             const std::vector<ExportedTensor>& stated,
-                                             const std::vector<std::string>& names,
-                                             const std::vector<TensorType>& types);
+// out, and so are those with !=, of which torch.export notes many for no branch. `types` are those of the inputs of
+// these names.
+GuardConditions conditions_of(const std::vector<std::string>& guards, const std::vector<ExportedTensor>& stated,
+                              const std::vector<std::string>& names, const std::vector<TensorType>& types);
 
 }  // namespace nnapi_convert

@@ -61,6 +61,21 @@ void warn_of_traced_inputs(const TypedModel& typed, Diagnostics& diagnostics) {
                   inputs));
 }
 
+// Says once what the program asks of sizes that the converted file can't check.
+void warn_of_guards(std::vector<std::string> guards, Diagnostics& diagnostics) {
+  constexpr size_t kMost = 3;
+  if (guards.empty()) return;
+  const size_t more = guards.size() > kMost ? guards.size() - kMost : 0;
+  guards.resize(guards.size() - more);
+  const std::string message = fmt::format(
+      "torch.export made the program for sizes with {}{}: PyTorch refuses other sizes, and the converted file "
+      "may give wrong numbers for them",
+      fmt::join(guards, ", "), more == 0 ? "" : " and " + counted(more, "more condition"));
+  const auto& told = diagnostics.warnings;
+  const auto is_told = [&](const Warning& warning) { return warning.kind == message; };
+  if (std::none_of(told.begin(), told.end(), is_told)) diagnostics.warn(message);
+}
+
 // Returns the bundled inputs, with tensors converted to the dtypes of the graph's inputs.
 std::vector<InputTuple> samples_for(const std::vector<TensorType>& inputs, const LoadedModel& loaded) {
   std::vector<InputTuple> samples = loaded.bundled_inputs;
@@ -97,20 +112,20 @@ const FrozenModule& Frontend::frozen() {
   return *frozen_;
 }
 
-void Frontend::warn_of_conditions(const NormalisedModel& model, const std::vector<TensorType>& types,
-                                  Diagnostics& diagnostics) const {
-  constexpr size_t kMost = 3;
-  std::vector<std::string> found = conditions_on_sizes(loaded_.guards, loaded_.stated, model.input_names, types);
-  if (found.empty()) return;
-  const size_t more = found.size() > kMost ? found.size() - kMost : 0;
-  found.resize(found.size() - more);
-  const std::string message = fmt::format(
-      "torch.export made the program for sizes with {}{}: PyTorch refuses other sizes, and the converted file "
-      "may give wrong numbers for them",
-      fmt::join(found, ", "), more == 0 ? "" : " and " + counted(more, "more condition"));
-  const auto& told = diagnostics.warnings;
-  const auto is_told = [&](const Warning& warning) { return warning.kind == message; };
-  if (std::none_of(told.begin(), told.end(), is_told)) diagnostics.warn(message);
+// Returns the ranges of open sizes and what torch.export's guards ask of them. Warns of guards that no call checks.
+SizeConditions Frontend::conditions_on(const NormalisedModel& model, const InputTypes& inputs,
+                                       Diagnostics& diagnostics) const {
+  SizeConditions result;
+  for (size_t i = 0; i < inputs.types.size(); ++i) {
+    for (const auto& [axis, range] : inputs.ranges.at(i)) {
+      const Dim& size = inputs.types[i].dims.at(axis);
+      if (!size.is_fixed()) add_range(size, range, result);
+    }
+  }
+  GuardConditions guards = conditions_of(loaded_.guards, loaded_.stated, model.input_names, inputs.types);
+  result.insert(result.end(), guards.checked.begin(), guards.checked.end());
+  warn_of_guards(std::move(guards.told), diagnostics);
+  return result;
 }
 
 // Returns the types of the inputs. The second graph gets the sizes that were solved for the first.
@@ -122,7 +137,6 @@ InputTypes Frontend::types_of_inputs(const NormalisedModel& model, const InferOp
   }
   InputTypes result = input_types(model, example_tensors(model, loaded_), specs, options_.pixels, how, diagnostics);
   relate_sizes(loaded_.stated, model.input_names, result.types);
-  warn_of_conditions(model, result.types, diagnostics);
   for (size_t i = 0; solved_.empty() && i < result.types.size(); ++i) {
     const TensorType& type = result.types[i];
     if (result.sources[i] != TypeSource::kWeights || !all_fixed(type.dims)) continue;
@@ -157,6 +171,7 @@ TypedModel Frontend::type(const TypeRequest& request, Diagnostics& diagnostics) 
 
   stages.begin("infer");
   InputTypes inputs = types_of_inputs(model, how, diagnostics);
+  typed.conditions = conditions_on(model, inputs, diagnostics);
   typed.original_inputs = std::move(inputs.types);
   typed.input_sources = std::move(inputs.sources);
   warn_of_traced_inputs(typed, diagnostics);

@@ -32,6 +32,7 @@ struct TypedModel {
   InferredTypes inferred;
   std::vector<TensorType> original_inputs, original_outputs;
   std::vector<TypeSource> input_sources;      // of original_inputs
+  SizeConditions conditions;                  // on their open sizes
   std::optional<QuantBoundaries> boundaries;  // nothing if NNAPI has to run the whole graph and a node was refused
 };
 
@@ -90,8 +91,7 @@ class Frontend {
   };
 
   const FrozenModule& frozen();
-  void warn_of_conditions(const NormalisedModel& model, const std::vector<TensorType>& types,
-                          Diagnostics& diagnostics) const;
+  SizeConditions conditions_on(const NormalisedModel& model, const InputTypes& inputs, Diagnostics& diagnostics) const;
   InputTypes types_of_inputs(const NormalisedModel& model, const InferOptions& how, Diagnostics& diagnostics);
   TypedModel type(const TypeRequest& request, Diagnostics& diagnostics);
 

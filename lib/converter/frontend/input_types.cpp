@@ -435,6 +435,11 @@ InputTypes input_types(const NormalisedModel& model, const ExampleTensors& examp
     result.types.push_back(std::move(*types[i]));
   }
   relate_sizes(by_input, result.types);
+  result.ranges.resize(types.size());
+  for (size_t i = 0; i < types.size(); ++i) {
+    if (by_input[i] == nullptr) continue;
+    for (const auto& [axis, open] : by_input[i]->open) result.ranges[i][axis] = open.range;
+  }
   return result;
 }
 

@@ -5,6 +5,7 @@
 // guess without a word. `pixels` says which input takes bytes of pictures, if one does.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -20,7 +21,8 @@ namespace nnapi_convert {
 
 struct InputTypes {
   std::vector<TensorType> types;
-  std::vector<TypeSource> sources;  // one for each type
+  std::vector<TypeSource> sources;                       // one for each type
+  std::vector<std::map<size_t, SizeRange>> ranges = {};  // of open sizes, by axis; one for each type
 };
 
 // The tensors of the example in the file, one for each input; none without an example.

@@ -9,7 +9,6 @@
 
 #include "lib/base/counted.h"
 #include "lib/base/error.h"
-#include "lib/base/split_text.h"
 #include "lib/converter/graph/float_width.h"
 
 namespace nnapi_convert {
@@ -109,15 +108,17 @@ void move_channels(std::vector<Size>& sizes, const PixelInput& pixels, Size with
   if (pixels.has_alpha) sizes.back() = std::move(with_alpha);
 }
 
+constexpr size_t kChannelAxis = 1;
+
 void edit_spec(InputSpec& spec, const PixelInput& pixels, const std::string& name) {
   if (spec.dtype == at::kByte) return;
   if (spec.sizes.size() == kRank) check_pixel_channels(spec.sizes[1], pixels);
   move_channels(spec.sizes, pixels, std::optional<int64_t>(4), name);
-  std::vector<std::string> words = split_text(split_text(spec.text, ':').at(0), ',');
-  if (words.size() == kRank) {
-    move_channels(words, pixels, std::string("4"), name);
-    spec.text = fmt::format("{}", fmt::join(words, ","));
+  std::map<size_t, OpenSizeSpec> open;
+  for (auto& [axis, size] : spec.open) {
+    if (axis != kChannelAxis) open[axis > kChannelAxis ? axis - 1 : axis] = std::move(size);
   }
+  spec.open = std::move(open);
   spec.dtype = at::kByte;
 }
 

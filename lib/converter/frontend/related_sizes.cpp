@@ -7,7 +7,6 @@
 #include <map>
 
 #include "lib/base/error.h"
-#include "lib/base/split_text.h"
 
 namespace nnapi_convert {
 namespace {
@@ -37,12 +36,10 @@ SizeExpression read_expression(const InputSpec& spec, const std::string& word) {
 Expressions expressions_of(const std::vector<const InputSpec*>& specs) {
   Expressions result(specs.size());
   for (size_t i = 0; i < specs.size(); ++i) {
-    if (specs[i] == nullptr || specs[i]->text.empty()) continue;
-    const std::vector<std::string> words = split_text(split_text(specs[i]->text, ':').at(0), ',');
-    if (words.size() != specs[i]->sizes.size()) continue;
-    for (size_t axis = 0; axis < words.size(); ++axis) {
-      const bool has_name = !specs[i]->sizes[axis] && words[axis] != "?";
-      result[i].push_back(has_name ? std::optional(read_expression(*specs[i], words[axis])) : std::nullopt);
+    if (specs[i] == nullptr) continue;
+    result[i].resize(specs[i]->sizes.size());
+    for (const auto& [axis, open] : specs[i]->open) {
+      if (!open.expression.empty()) result[i].at(axis) = read_expression(*specs[i], open.expression);
     }
   }
   return result;
@@ -84,6 +81,12 @@ void relate_sizes(const std::vector<ExportedTensor>& stated, const std::vector<s
 
 void relate_sizes(const std::vector<const InputSpec*>& specs, std::vector<TensorType>& types) {
   relate_sizes(expressions_of(specs), types);
+  for (size_t i = 0; i < specs.size(); ++i) {
+    if (specs[i] == nullptr) continue;
+    for (const auto& [axis, open] : specs[i]->open) {
+      if (open.relation) types[i].dims.at(axis) = *open.relation;
+    }
+  }
 }
 
 }  // namespace nnapi_convert

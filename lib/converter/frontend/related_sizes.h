@@ -16,8 +16,8 @@ namespace nnapi_convert {
 void relate_sizes(const std::vector<ExportedTensor>& stated, const std::vector<std::string>& names,
                   std::vector<TensorType>& types);
 
-// The same by the names in --input: "1,3,32*n,32*n". `specs` are those of the inputs; null: the input has none. Throws
-// ConvertError (kUsage) for a factor of 0 or above 2^20.
+// The same by the names in --input, "1,3,32*n,32*n", and by the relations that a converted file records. `specs` are
+// those of the inputs; null: the input has none. Throws ConvertError (kUsage) for a factor of 0 or above 2^20.
 void relate_sizes(const std::vector<const InputSpec*>& specs, std::vector<TensorType>& types);
 
 }  // namespace nnapi_convert

@@ -51,7 +51,11 @@ InputSpec spec_of(const ExportedTensor& stated) {
   spec.name = stated.path;
   spec.dtype = stated.dtype;
   spec.source = TypeSource::kExportedProgram;
-  for (const ExportedTensor::Size& size : stated.sizes) spec.sizes.push_back(size.number);
+  for (const ExportedTensor::Size& size : stated.sizes) {
+    const SizeRange range{size.least(), size.max};
+    if (!size.number && range.has_limits()) spec.open[spec.sizes.size()].range = range;
+    spec.sizes.push_back(size.number);
+  }
   return spec;
 }
 
@@ -144,6 +148,7 @@ class Joining {
       }
       take(given[i], *tensors_[index]);
       specs_[index].sizes = given[i].sizes;
+      add_open(given[i], specs_[index]);
       specs_[index].source = TypeSource::kOption;
     }
     StatedInputs result;
@@ -162,6 +167,20 @@ class Joining {
   void take(const InputSpec& spec, const ExportedTensor& tensor) {
     check_spec(spec, tensor);
     symbols_.add(spec, tensor);
+  }
+
+  // Names are those of --input, and ranges lie within the program's.
+  static void add_open(const InputSpec& given, InputSpec& spec) {
+    for (const auto& [axis, open] : given.open) {
+      OpenSizeSpec& joined = spec.open[axis];
+      const SizeRange both = joined.range.within(open.range);
+      if (both.most && *both.most < both.least) {
+        refuse(spec.name, fmt::format("range {} found at axis {}, sizes of {} needed", to_text(open.range), axis,
+                                      to_text(joined.range)));
+      }
+      joined = open;
+      joined.range = both;
+    }
   }
 
   void fill(InputSpec& spec, const ExportedTensor& stated) const {

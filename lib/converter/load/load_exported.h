@@ -30,7 +30,9 @@ struct ExportedTensor {
     // there.
     int64_t least() const {
       constexpr int64_t kOwnLeast = 2;
-      return min > kOwnLeast ? min : 1;
+      const SizeExpression itself{"", 1, 0};
+      const SizeExpression& of = expression ? *expression : itself;
+      return min > size_for(of, kOwnLeast).value_or(min) ? min : size_for(of, 1).value_or(1);
     }
   };
   std::string path;  // as --input names it: "x", "pair[0]", "boxes[left]"

@@ -100,6 +100,7 @@ ModuleInterface interface_of(const TypedModel& graph) {
                                 graph.original_inputs[i], graph.input_sources[i]});
   }
   interface.changed_inputs = model.changed_inputs;
+  interface.conditions = graph.conditions;
   const std::vector<TensorType> types = output_types(model, graph.inferred.types);
   for (size_t i = 0; i < types.size(); ++i) {
     InterfaceOutput output;

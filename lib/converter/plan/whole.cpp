@@ -77,6 +77,7 @@ Offer lower_whole(Frontend& frontend, const PlanOptions& options, PlannedModel& 
                                              typed.original_outputs, output_types(typed.model, types));
   for (size_t i = 0; i < interface.inputs.size(); ++i) interface.inputs[i].source = typed.input_sources[i];
   interface.arguments = typed.model.arguments;
+  interface.conditions = typed.conditions;
   return {{std::move(lowered.model), std::move(interface)}, std::nullopt};
 }
 

@@ -10,9 +10,10 @@ namespace nnapi_convert {
 namespace {
 
 // Sizes with names in --input are multiples, or one size.
-int64_t usual_size(const Dim& size) {
+int64_t usual_size(const Dim& size, const SizeConditions& conditions) {
   const int64_t found = size.evaluate(usual_open_size);
-  return found > 0 ? found : size.evaluate([](int, int) { return kUsualOpenSize; });
+  const int64_t usual = found > 0 ? found : size.evaluate([](int, int) { return kUsualOpenSize; });
+  return size.input_size() ? range_of(size, conditions).nearest(usual) : usual;
 }
 
 bool is_in_range(const ExportedTensor::Size& size, int64_t number) {
@@ -21,13 +22,14 @@ bool is_in_range(const ExportedTensor::Size& size, int64_t number) {
 
 }  // namespace
 
-TensorType sample_type(const MetadataInput& input, const InputSpec* spec, const ExportedTensor* stated) {
+TensorType sample_type(const MetadataInput& input, const SizeConditions& conditions, const InputSpec* spec,
+                       const ExportedTensor* stated) {
   TensorType type = input.type;
   for (size_t axis = 0; axis < type.rank(); ++axis) {
     if (type.dims[axis].is_fixed()) continue;
     const bool is_given = spec != nullptr && axis < spec->sizes.size() && spec->sizes[axis];
-    const int64_t usual =
-        stated != nullptr && axis < stated->sizes.size() ? stated->sizes[axis].example : usual_size(type.dims[axis]);
+    const int64_t usual = stated != nullptr && axis < stated->sizes.size() ? stated->sizes[axis].example
+                                                                           : usual_size(type.dims[axis], conditions);
     type.dims[axis] = Dim(is_given ? *spec->sizes[axis] : usual);
   }
   return type;
@@ -40,6 +42,14 @@ std::vector<size_t> open_axes(const MetadataInput& input, const InputSpec* spec)
     if (!input.type.dims[axis].is_fixed() && !is_given) axes.push_back(axis);
   }
   return axes;
+}
+
+bool hold(const SizeConditions& conditions, const std::vector<TensorType>& types) {
+  const auto size_of = [&](int input, int axis) {
+    return types.at(static_cast<size_t>(input)).dims.at(static_cast<size_t>(axis)).value();
+  };
+  return std::all_of(conditions.begin(), conditions.end(),
+                     [&](const SizeCondition& condition) { return condition.holds(size_of); });
 }
 
 int64_t other_size(int64_t usual, size_t sample) {

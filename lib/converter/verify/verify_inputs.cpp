@@ -79,7 +79,8 @@ std::vector<TensorType> sample_types(const VerifyRequest& request, const LoadedM
   std::vector<TensorType> types;
   for (size_t i = 0; i < metadata.inputs.size(); ++i) {
     const ExportedTensor* stated = original.stated.size() == metadata.inputs.size() ? &original.stated[i] : nullptr;
-    types.push_back(sample_type(metadata.inputs[i], spec_of(request, forward, metadata.inputs[i].name, i), stated));
+    types.push_back(sample_type(metadata.inputs[i], metadata.conditions,
+                                spec_of(request, forward, metadata.inputs[i].name, i), stated));
   }
   return types;
 }
@@ -321,11 +322,13 @@ std::vector<TensorType> SampleMaker::types_of_sample(size_t number) const {
   const bool is_stated = original_.stated.size() == inputs_.size();
   const auto other = [&](int input, int axis) {
     const Dim& size = inputs_.at(static_cast<size_t>(input)).type.dims.at(static_cast<size_t>(axis));
-    return other_size(size.value(), number);
+    const Dim own = Dim::of_input(input, axis);
+    return range_of(own, converted_.metadata.conditions).nearest(other_size(size.value(), number));
   };
-  std::vector<TensorType> types;
+  std::vector<TensorType> usual, types;
   for (size_t i = 0; i < inputs_.size(); ++i) {
     const Dims& converted = converted_.metadata.inputs[i].type.dims;
+    usual.push_back(inputs_[i].type);
     types.push_back(inputs_[i].type);
     for (const size_t axis : open_axes_[i]) {
       const bool is_known = is_stated && axis < original_.stated[i].sizes.size();
@@ -333,7 +336,7 @@ std::vector<TensorType> SampleMaker::types_of_sample(size_t number) const {
       size = Dim(is_known ? other_size(original_.stated[i].sizes[axis], number) : converted.at(axis).evaluate(other));
     }
   }
-  return types;
+  return hold(converted_.metadata.conditions, types) ? types : usual;
 }
 
 bool SampleMaker::has_integers() const {

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The conditions on sizes that a file checks at each call, and what it says of a call that breaks one.
+#pragma once
+
+#include <string>
+
+#include "lib/serialize/module_interface.h"
+
+namespace nnapi_convert {
+
+// "input x: size 1:" or "sizes: size 0 of x + size 1 of y:", then the number found, then "64 or more".
+struct ConditionText {
+  std::string subject, needed;
+};
+ConditionText text_of(const SizeCondition& condition, const ModuleInterface& interface);
+
+// Returns false for a condition on an input that nothing reads: its rank isn't checked either.
+bool is_checked(const SizeCondition& condition, const ModuleInterface& interface);
+
+}  // namespace nnapi_convert

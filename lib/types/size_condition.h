@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a call's open sizes have to be like: --input gives a range (64..512), and torch.export states ranges and notes
+// conditions. The converted file checks them at each call.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lib/base/dim.h"
+
+namespace nnapi_convert {
+
+// The sizes from `least` to `most`.
+struct SizeRange {
+  int64_t least = 1;
+  std::optional<int64_t> most = {};
+
+  bool has_limits() const { return least > 1 || most; }
+  // Returns the sizes that are in both ranges; a most below the least if none is.
+  SizeRange within(const SizeRange& other) const {
+    SizeRange both{std::max(least, other.least), most ? most : other.most};
+    if (most && other.most) both.most = std::min(*most, *other.most);
+    return both;
+  }
+  // Returns the size of the range that is nearest to `size`.
+  int64_t nearest(int64_t size) const { return std::max(least, std::min(size, most.value_or(size))); }
+};
+
+// Returns "64..512", or "64.." without a most.
+inline std::string to_text(const SizeRange& range) {
+  return std::to_string(range.least) + ".." + (range.most ? std::to_string(*range.most) : "");
+}
+
+// Compares two sizes of a call: `left` is equal to `right`, at least `right`, or at most `right`.
+struct SizeCondition {
+  enum class Kind { kEqual, kAtLeast, kAtMost };
+  Kind kind = Kind::kEqual;
+  Dim left, right;
+
+  bool holds(const std::function<int64_t(int input, int axis)>& size_of) const {
+    const int64_t a = left.evaluate(size_of), b = right.evaluate(size_of);
+    return kind == Kind::kEqual ? a == b : kind == Kind::kAtLeast ? a >= b : a <= b;
+  }
+};
+using SizeConditions = std::vector<SizeCondition>;
+
+// Adds the limits of a range.
+inline void add_range(const Dim& size, const SizeRange& range, SizeConditions& conditions) {
+  if (range.least > 1) conditions.push_back({SizeCondition::Kind::kAtLeast, size, Dim(range.least)});
+  if (range.most) conditions.push_back({SizeCondition::Kind::kAtMost, size, Dim(*range.most)});
+}
+
+// Returns the range that the conditions leave for a size by itself.
+inline SizeRange range_of(const Dim& size, const SizeConditions& conditions) {
+  SizeRange range;
+  for (const SizeCondition& condition : conditions) {
+    if (condition.left != size || !condition.right.is_fixed()) continue;
+    const int64_t limit = condition.right.value();
+    if (condition.kind != SizeCondition::Kind::kAtMost) range.least = std::max(range.least, limit);
+    if (condition.kind != SizeCondition::Kind::kAtLeast) range.most = std::min(range.most.value_or(limit), limit);
+  }
+  return range;
+}
+
+}  // namespace nnapi_convert
