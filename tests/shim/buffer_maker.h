@@ -91,7 +91,7 @@ struct Description {
   std::vector<Model> models;
   bool stripped = true;  // without names and source lines
   std::vector<std::vector<int32_t>> samples =
-      {};  // the words of each, without their count; with any: version 4 or later
+      {};                                  // the words of each, without their count; with any: version 4 or later
   std::vector<Condition> conditions = {};  // of version 7
 };
 

@@ -54,6 +54,10 @@ class Hostile(CliTest):
     def test_no_such_dtype(self):
         self.end(1, "x0 = torch.relu(torch.to(x, 99999))", "code/__torch__.py:7", "dtype 99999", result="x0")
 
+    def test_size_beyond_all_memory(self):
+        self.end(1, "x0 = torch.relu(torch.one_hot(torch.to(x, 4), 9223372036854775807))", "9223372036854775807", result="x0",
+                 options=["--runtime", "shim"])
+
     def test_too_much_memory(self):
         limit = (2 << 30, 2 << 30)
         self.end(75, "y = torch.sort(torch.mul(torch.ones([200000, 3000]), 2.))[0]\nx0 = torch.add(x, torch.sum(y))", "memory",

@@ -11,7 +11,8 @@ namespace nnapi_convert {
 
 // True for operations in a list of those whose results' sizes depend on values.
 bool sizes_depend_on_values(const TorchNode& node);
-// Returns a tensor of the type, filled with 0.5, or with 0 for integers; nothing if a size is not fixed.
+// Returns a tensor of the type, filled with 0.5, or with 0 for integers; nothing if a size is not fixed, or for
+// more than 2^30 elements.
 std::optional<at::Tensor> made_up_tensor(const TensorType& type);
 
 // Returns a type for each output. Returns nothing if an input's type is unknown or has open sizes, if a result is no

@@ -21,6 +21,7 @@
 #include "lib/converter/graph/node_reads.h"
 #include "lib/converter/graph/random_numbers.h"
 #include "lib/converter/plan/node_cost.h"
+#include "lib/converter/plan/node_form.h"
 #include "lib/converter/plan/segment.h"
 #include "lib/nnapi/cost.h"
 #include "lib/ops/registry.h"
@@ -202,7 +203,7 @@ class Items {
     } else if (quantises_on_cpu(node)) {
       item.reason = refusal(node, "runs on the CPU with --quant core");
     } else {
-      try_lowering(item);
+      try_form(item);
     }
     const auto kept = kept_.find(&node);
     if (!item.reason && kept != kept_.end()) item.reason = kept->second;
@@ -216,6 +217,22 @@ class Items {
 
   static Refusal refusal(const Node& node, const std::string& why) {
     return {source_of(node), node.kind().toQualString(), on_one_line(why), "", ""};
+  }
+
+  // Nodes of a form that was lowered once are lowered again; what refuses a node tells its place.
+  void try_form(PartitionItem& item) {
+    const auto form = item.nodes.size() == 1 ? form_of(*item.nodes[0], inferred_.types) : std::nullopt;
+    const auto known = form ? lowered_.find(*form) : lowered_.end();
+    if (known != lowered_.end()) {
+      const PartitionItem& like = items_[known->second];
+      item.rows = like.rows;
+      item.macs = like.macs;
+      item.is_estimated = like.is_estimated;
+      item.computes = like.computes;
+      return;
+    }
+    try_lowering(item);
+    if (form && !item.reason) lowered_.emplace(*form, static_cast<size_t>(&item - items_.data()));
   }
 
   void try_lowering(PartitionItem& item) {
@@ -411,6 +428,7 @@ class Items {
   std::vector<Value*> outside_;
   std::vector<PartitionItem> items_;
   std::unordered_map<const Node*, size_t> item_of_;
+  std::unordered_map<std::string, size_t> lowered_;  // items by form_of()
 };
 
 }  // namespace
