@@ -3,7 +3,9 @@
 """Random sizes, by a seed, for the networks of tests/tools/size_models.py and open_models.py with open sizes: converted
 for PyTorch's loader and for the shim, each call is compared with PyTorch's own result.
 
-    scripts/random_sizes.py [--calls 10000] [--seed 1] [--network NAME]
+    scripts/random_sizes.py [--calls 10000] [--seed 1] [--network NAME] [--steps]
+
+With --steps each network has a step that the CPU runs behind it: a sort, a selection by values, or a sum along an open size.
 
 Prints a line for each network: calls that agree, and the first that doesn't. The exit code is 1 if
 one is wrong, or raises where PyTorch doesn't. NNAPI_CONVERT names the program, LD_LIBRARY_PATH leads to the host's
@@ -130,9 +132,10 @@ def main():
     parser.add_argument("--calls", type=int, default=10000, help="of all networks and runtimes together")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--network", help="this one alone")
+    parser.add_argument("--steps", action="store_true", help="networks with a step on the CPU")
     options = parser.parse_args()
     torch.ops.load_library(str(SHIM))
-    chosen = [each for each in networks() if options.network in (None, each.name)]
+    chosen = [each for each in (size_models.stepped() if options.steps else networks()) if options.network in (None, each.name)]
     calls = -(-options.calls // (len(chosen) * len(RUNTIMES)))
     wrong = total = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -140,7 +143,7 @@ def main():
             for runtime in RUNTIMES:
                 problems, tried = problems_of(network, runtime, calls, options.seed, pathlib.Path(folder))
                 total, wrong = total + calls, wrong + len(problems)
-                print(f"{network.name:12} {runtime:8} {calls - len(problems)} of {calls} agree, {tried} sets of sizes"
+                print(f"{network.name:14} {runtime:8} {calls - len(problems)} of {calls} agree, {tried} sets of sizes"
                       + (f"; {problems[0]}" if problems else ""), flush=True)
     print(f"{len(chosen)} networks: {total - wrong} of {total} calls agree")
     return 1 if wrong else 0

@@ -176,6 +176,32 @@ class Pair(Applied):
         return torch.cat([x, self.layer(y)], 1), x.mean(1, keepdim=True) + y[:, :1]
 
 
+class Sorted(Applied):
+    """The CPU sorts what the network gives; NNAPI goes on."""
+
+    def forward(self, x):
+        y = self.layer(x)
+        return torch.relu(torch.sort(y, -1)[0]) + y * 2.0
+
+
+class Kept(Applied):
+    """How many elements are kept, their values tell."""
+
+    def forward(self, x):
+        y = self.layer(x)
+        flat = y.flatten()
+        kept = flat[torch.nonzero(flat > 0.2).squeeze(1)]
+        return y * 2.0 + 1.0, torch.relu(kept * 3.0 - 0.9)
+
+
+class Summed(Applied):
+    """NNAPI takes no sum along an open size."""
+
+    def forward(self, x):
+        y = self.layer(x)
+        return torch.sigmoid(torch.cumsum(y, -2)) * y
+
+
 class Network(NamedTuple):
     name: str
     make: Callable[[], nn.Module]
@@ -212,3 +238,19 @@ NETWORKS: List[Network] = [
     Network("Placed", lambda: Placed(nn.Conv2d(3, 8, 5, 4)), {"x": "1,3,H,W"}, {"H": (8, 60), "W": (8, 60)}),
     Network("Pair", lambda: Pair(nn.Linear(8, 8)), {"x": "1,L,8", "y": "1,M,8"}, {"L": (2, 60), "M": (2, 60)}),
 ]
+
+
+def gives_a_tensor(network: Network) -> bool:
+    torch.manual_seed(0)
+    schema = torch.jit.script(network.make()).forward.schema
+    return len(schema.arguments) == 2 and isinstance(schema.returns[0].type, torch._C.TensorType)
+
+
+def with_step(network: Network, step) -> Network:
+    """The network with one step behind it that the CPU runs."""
+    return Network(f"{network.name}{step.__name__}", lambda: step(network.make()), {"x": next(iter(network.inputs.values()))},
+                   network.sizes, network.steps)
+
+
+def stepped() -> List[Network]:
+    return [with_step(network, step) for network in NETWORKS if gives_a_tensor(network) for step in (Sorted, Kept, Summed)]
