@@ -133,6 +133,17 @@ class Ratings(nn.Module):
         return self.last(torch.relu(self.user(user) + self.item(item)))
 
 
+class QuantisedOfOneBatch(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.quantise, self.dequantise = torch.ao.quantization.QuantStub(), torch.ao.quantization.DeQuantStub()
+        self.first, self.last = nn.Conv2d(3, 1280, 3, 2), nn.Linear(1280, 1000)
+
+    def forward(self, x):
+        x = self.first(self.quantise(x)).mean((2, 3))
+        return self.dequantise(self.last(x.reshape(1, -1)))
+
+
 def perceptron() -> nn.Module:
     return nn.Sequential(nn.Linear(48, 32), nn.ELU(), nn.Linear(32, 12))
 
@@ -165,6 +176,7 @@ ASKED = {
     "lstm_state": (LstmWithState, ["x=1,?,10", "h=1,1,16", "c=1,1,16"], ["x=1,100,10", "h=1,1,16", "c=1,1,16"]),
     "spotter": (Spotter, ["1,?,?"], ["1,224,224"]),
     "words": (Words, ["1,?:int64"], ["1,100:int64"]),
+    "boxes": (lambda: FlattenedConvolutions(3, [nn.Conv2d(8, 4, 3, 4, 1)], 4 * 30 * 40), ["1,3,?,?"], ["1,3,120,160"]),
     "text_lines": (TextLines, ["1,1,?,?"], ["1,1,16,16"]),
 }
 
@@ -206,6 +218,17 @@ class KnownSizes(CliTest):
                     self.assertEqual(["nnapi-convert", str(path), "--nhwc", "-o", str(self.folder / "out.pt")], command[:5])
                     self.assertEqual([word for size in given for word in ("--input", size)], command[5:])
                     self.succeed(*command[1:], "--verify")
+
+    def test_quantised_layer_of_one_batch(self):
+        """QNNPACK reads beyond the weights of a linear layer whose rows are longer: a trace keeps its batch of 1 as a number."""
+        path, x = self.folder / "model.pt", torch.rand(1, 3, 32, 32)
+        torch.backends.quantized.engine = "qnnpack"
+        model = QuantisedOfOneBatch().eval()
+        model.qconfig = torch.ao.quantization.get_default_qconfig("qnnpack")
+        torch.ao.quantization.prepare(model, inplace=True)(x)
+        torch.jit.trace(torch.ao.quantization.convert(model), x).save(str(path))
+        done = self.succeed(path, "--nhwc", "-o", self.folder / "out.pt")
+        self.assertIn("1,3,224,224", done.stderr)
 
     def test_sizes_asked_for_with_a_mark_stay_open(self):
         path = self.saved("square", lambda: FlattenedConvolutions(3, [], 8 * 24 * 24), ["1,3,24,24"])[0]

@@ -23,11 +23,15 @@ constexpr int64_t kColours = 3;
 // Sides that people use, tried first among those that fit.
 constexpr int64_t kUsualSides[] = {32,  28,  224, 64,  84,  96,  112, 128, 160, 192, 227, 240, 256, 299,
                                    300, 320, 331, 384, 416, 448, 480, 512, 600, 640, 768, 800, 1024};
+// Heights and widths, where no square fits, as of detectors with a fixed number of boxes.
+constexpr std::pair<int64_t, int64_t> kUsualPictures[] = {{240, 320},  {480, 640},  {120, 160},  {360, 640}, {180, 320},
+                                                          {270, 480},  {288, 352},  {300, 400},  {384, 512}, {600, 800},
+                                                          {768, 1024}, {720, 1280}, {1080, 1920}};
 // Lengths for an example, tried in turn: tokens and frames, then samples of sound.
 constexpr int64_t kLengths[] = {100, 1000, 16000};
 
 constexpr int64_t kOtherSide = 320;  // beside the usual one, to see what depends on it
-constexpr int kMostExamples = 4;     // that are typed
+constexpr size_t kMostExamples = 4;  // that are typed
 
 using Values = std::map<OpenSize, int64_t>;
 using Unknowns = std::vector<std::optional<Dims>>;  // one for each unknown input; nothing: of unknown rank
@@ -317,15 +321,26 @@ std::optional<Unknowns> Solver::example_of(const Unknowns& dims, const Findings&
     const std::vector<int64_t> fitting = fitting_sides(found, open);
     candidates.insert(candidates.end(), fitting.begin(), fitting.end());
   }
-  int tries = 0;
+  std::vector<Unknowns> all;
   for (const int64_t candidate : candidates) {
     Values values;
     for (const OpenSize& size : open) values[size] = candidate;
-    if (!holds(found, values)) continue;
-    Unknowns result = with_side(dims, open, candidate);
-    const Findings fixed = look(result);
-    if (fixed.fits && fixed.equations.empty()) return result;
-    if (++tries == kMostExamples) break;
+    if (holds(found, values)) all.push_back(with_side(dims, open, candidate));
+  }
+  for (const auto& [height, width] : kUsualPictures) {
+    if (open.size() != 2 || found.equations.empty()) break;
+    const OpenSize &first = *open.begin(), &second = *open.rbegin();
+    for (const auto& [one, other] : {std::pair(height, width), std::pair(width, height)}) {
+      if (!holds(found, {{first, one}, {second, other}})) continue;
+      Unknowns sides = dims;
+      set(sides, first, Dim(one));
+      set(sides, second, Dim(other));
+      all.push_back(std::move(sides));
+    }
+  }
+  for (size_t i = 0; i < all.size() && i < kMostExamples; ++i) {
+    const Findings fixed = look(all[i]);
+    if (fixed.fits && fixed.equations.empty()) return all[i];
   }
   return std::nullopt;
 }

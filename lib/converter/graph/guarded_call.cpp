@@ -2,12 +2,16 @@
 #include "lib/converter/graph/guarded_call.h"
 
 #include <ATen/ATen.h>
+#include <ATen/native/quantized/PackedParams.h>
 #include <torch/csrc/jit/runtime/operator.h>
+#include <torch/custom_class.h>
 
 #include <algorithm>
 #include <limits>
 #include <set>
 #include <stdexcept>
+#include <string>
+#include <tuple>
 
 namespace nnapi_convert {
 namespace {
@@ -74,6 +78,18 @@ bool has_wrong_dtype(const Node& node, const Stack& arguments) {
   return false;
 }
 
+// QNNPACK's linear layers read on where a row is longer than the weights' rows, and compute with less where it is
+// shorter. Other layers, and FBGEMM's, raise an error.
+bool misfits_weights(const Node& node, const Stack& arguments) {
+  using Packed = c10::intrusive_ptr<LinearPackedParamsBase>;
+  if (std::string(node.kind().ns().toUnqualString()) != "quantized" || arguments.size() < 2) return false;
+  const c10::IValue &input = arguments[0], &packed = arguments[1];
+  if (!input.isTensor() || input.toTensor().dim() == 0 || !packed.isCustomClass()) return false;
+  if (packed.toObject()->type() != c10::getCustomClassType<Packed>()) return false;
+  const at::Tensor weight = std::get<0>(packed.toCustomClass<LinearPackedParamsBase>()->unpack());
+  return weight.dim() == 2 && weight.size(1) != input.toTensor().size(-1);
+}
+
 // Operators on numbers and lists whose time or memory grows as a number that they get.
 bool is_endless(const Node& node, const Stack& arguments) {
   constexpr int64_t kMostElements = int64_t{1} << 24, kMostRounds = 1000;
@@ -98,7 +114,7 @@ bool has_few_elements(const Stack& values) {
 
 bool may_be_called(const Node& node, const Stack& arguments) {
   return has_few_elements(arguments) && !has_wrong_dtype(node, arguments) && !(divides(node) && may_trap(arguments)) &&
-         !is_endless(node, arguments);
+         !is_endless(node, arguments) && !misfits_weights(node, arguments);
 }
 
 void call_operator(const Node& node, Stack& stack) {
