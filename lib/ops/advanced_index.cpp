@@ -8,6 +8,8 @@
 #include <optional>
 
 #include "lib/nnapi/api_level.h"
+#include "lib/ops/axis.h"
+#include "lib/ops/counted_axes.h"
 #include "lib/ops/families.h"
 #include "lib/ops/indices.h"
 #include "lib/ops/promotion.h"
@@ -19,10 +21,11 @@ namespace {
 // The indexed axes lie side by side after `order`, and are read as one axis.
 struct IndexedAxes {
   std::vector<AxisIndex> indices;
-  std::vector<int64_t> order;  // of self's axes
-  size_t first = 0;            // the place of the first indexed axis, after `order`
-  Dims index_dims;             // the sizes of all indices, broadcast
-  Dims from_end;               // the places that an only, constant index means, which counts from a flexible end
+  std::vector<int64_t> order;   // of self's axes
+  size_t first = 0;             // the place of the first indexed axis, after `order`
+  Dims index_dims;              // the sizes of all indices, broadcast
+  std::optional<Dims> counted;  // counted_elements() of the indices
+  Dims from_end;                // the places that an only, constant index means, which counts from a flexible end
 
   bool is_reordered() const { return !std::is_sorted(order.begin(), order.end()); }
   bool is_computed() const {
@@ -67,10 +70,16 @@ IndexedAxes read_axes(const OpArguments& args, const TensorType& self) {
   args.require(axes.indices.back().axis < self.rank(),
                fmt::format("{} indices of {}", axes.indices.back().axis + 1, to_text(self)),
                "one for each axis at most");
+  axes.counted = counted_elements(args, axes.indices);
+  for (size_t i = 0; axes.counted && i < axes.indices.size(); ++i) {
+    const Dim &taken = axes.counted->at(i), &size = self.dims[axes.indices[i].axis];
+    args.require(!taken.is_fixed() || !size.is_fixed() || taken.value() <= size.value(),
+                 fmt::format("{} indices of an axis of {}", taken.text(), size.text()), "one for each element at most");
+  }
   for (AxisIndex& index : axes.indices) {
     const Dim& size = self.dims[index.axis];
-    args.require(&index == &axes.indices.front() || size.is_fixed(), "several indices of flexible sizes", "fixed sizes",
-                 "give every size of the input with --input");
+    args.require(axes.counted || &index == &axes.indices.front() || size.is_fixed(),
+                 "several indices of flexible sizes", "fixed sizes", "give every size of the input with --input");
     if (axes.indices.size() == 1 && counts_from_flexible_end(index, size)) {
       axes.from_end = places_from_end(index.constant, size);
     } else if (index.computed == nullptr) {
@@ -153,20 +162,29 @@ void lower_index(OpContext& ctx) {
   LoweredTensor self = ctx.operand("self");
   const IndexedAxes axes = read_axes(ctx, self.type);
   const TensorType source = merged_source(self.type, axes);
-  const nnapi::OperandId indices = merged_index(ctx, self.type, axes);
+  const auto indices = axes.counted ? std::nullopt : std::optional(merged_index(ctx, self.type, axes));
+  for (size_t i = 0; axes.counted && i < axes.indices.size(); ++i) {
+    const size_t axis = axes.indices[i].axis;
+    const Dim& taken = axes.counted->at(i);
+    if (taken == self.type.dims[axis]) continue;
+    const Expression first = part({ctx, self}, axis, 0, taken);
+    self = {first.id(), first.type()};
+  }
   if (axes.is_reordered()) {
     const Expression reordered = transpose({ctx, self}, axes.order);
     self = {reordered.id(), reordered.type()};
   }
+  if (!indices) return ctx.set_output(ctx.reshaped(self, ctx.output_type().dims));
   // A single index is a vector of one in NNAPI.
   const TensorType result = gathered(source, axes.first, axes.index_dims.empty() ? Dims{1} : axes.index_dims);
   const nnapi::OperandId found =
-      emit_gather(ctx, {ctx.reshaped(self, source.dims), source}, axes.first, indices, result);
+      emit_gather(ctx, {ctx.reshaped(self, source.dims), source}, axes.first, *indices, result);
   ctx.set_output(ctx.reshaped({found, result}, ctx.output_type().dims));
 }
 
 constexpr const char* kIndexNote =
-    "indices from -size to size - 1; of several, the axes have fixed sizes, but for the first; computed ones outside: "
+    "indices from -size to size - 1; of several, the axes have fixed sizes, but for the first, unless "
+    "each counts from 0 on (arange); computed ones outside: "
     "undefined, where PyTorch raises";
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "lib/ops/axis.h"
 #include "lib/ops/families.h"
 #include "lib/ops/indices.h"
 #include "lib/ops/promotion.h"
@@ -59,6 +60,17 @@ TensorType with_an_axis(const TensorType& type) {
   return type.rank() == 0 ? type.with_dims({Dim(1)}) : type;
 }
 
+// True if the index has one element along all axes but one, along which it is gathered: self is a vector then.
+bool is_vector(const OpArguments& args) {
+  const Dims dims = args.tensor("index").dims;
+  if (dims.empty() || args.tensor("self").rank() == 0) return false;
+  const auto axis = static_cast<size_t>(checked_axis(args, args.integer("dim"), dims.size()));
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (i != axis && dims[i] != Dim(1)) return false;
+  }
+  return true;
+}
+
 std::vector<ValueType> gather_type(const OpArguments& args) {
   const TensorType self = args.tensor("self");
   const TensorType index = args.tensor("index");
@@ -66,9 +78,23 @@ std::vector<ValueType> gather_type(const OpArguments& args) {
   require_indices(args, index);
   args.require(with_an_axis(index).rank() == with_an_axis(self).rank(),
                fmt::format("an index of rank {} of {}", index.rank(), to_text(self)), "equal ranks");
-  args.require(all_fixed(self.dims) && all_fixed(index.dims), "flexible sizes", "fixed sizes",
+  args.require((all_fixed(self.dims) && all_fixed(index.dims)) || is_vector(args), "flexible sizes", "fixed sizes",
                "give every size of the input with --input");
   return {self.with_dims(index.dims)};
+}
+
+// Of a vector: GATHER itself, whatever the sizes are.
+void lower_vector_gather(OpContext& ctx) {
+  Expression self = argument(ctx, "self");
+  const auto axis = static_cast<size_t>(checked_axis(ctx, ctx.integer("dim"), self.type().rank()));
+  for (size_t i = 0; i < self.type().rank(); ++i) {
+    if (i != axis && self.type().dims[i] != Dim(1)) self = part(self, i, 0, 1);
+  }
+  const Expression vector = reshape(self, Dims{self.type().dims[axis]});
+  const Expression places = reshape(cast(argument(ctx, "index"), at::kInt), Dims{product(ctx.output_type().dims)});
+  const TensorType picked = vector.type().with_dims(places.type().dims);
+  const nnapi::OperandId found = emit_gather(ctx, {vector.id(), vector.type()}, 0, places.id(), picked);
+  ctx.set_output(ctx.reshaped({found, picked}, ctx.output_type().dims));
 }
 
 // Places of a computed index, as a vector: its own along the axis, of each element those along the other axes. In
@@ -93,6 +119,7 @@ nnapi::OperandId computed_places(OpContext& ctx, const at::Tensor& places, int64
 
 // All elements by their place in the flat tensor.
 void lower_gather(OpContext& ctx) {
+  if (!ctx.is_constant("index") && is_vector(ctx)) return lower_vector_gather(ctx);
   const LoweredTensor self = ctx.operand("self");
   const Dims dims = with_an_axis(self.type).dims;
   const auto axis = checked_axis(ctx, ctx.integer("dim"), dims.size());
@@ -155,11 +182,9 @@ nnapi::OperandId emit_part(OpContext& ctx, const LoweredTensor& self, size_t axi
 // The elements that are shifted out come back at the other end.
 nnapi::OperandId emit_rotation(OpContext& ctx, const LoweredTensor& self, size_t axis, int64_t shift) {
   const Dim& size = self.type.dims[axis];
-  ctx.require(size.is_fixed() || shift >= 0, "a negative shift of a flexible size", "a fixed size",
-              "give every size of the input with --input");
   if (size.is_fixed()) shift = (shift % size.value() + size.value()) % size.value();
   if (shift == 0) return self.id;
-  const Dim border = size - Dim(shift);
+  const Dim border = shift < 0 ? Dim(-shift) : size - Dim(shift);  // a flexible size has more elements than the shift
   const nnapi::OperandId back = emit_part(ctx, self, axis, border, size);
   const nnapi::OperandId front = emit_part(ctx, self, axis, Dim(0), border);
   return ctx.emit_to(OperationCode::CONCATENATION, {back, front, ctx.builder().int32(static_cast<int64_t>(axis))},
@@ -215,8 +240,9 @@ OpRules indexing_rules() {
       {"aten::index_select(Tensor self, int dim, Tensor index) -> Tensor", 3, kUncheckedIndices, index_select_type,
        lower_index_select, kUnprovedRows | Index::kAlongDim | Fact::kSizesAreSums | Fact::kKeepsRankAlongAxis},
       {"aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", 3,
-       "fixed sizes; a computed index outside the axis: undefined, where PyTorch raises", gather_type, lower_gather,
-       kUnprovedRows | Index::kAlongDim | Fact::kSizesAreSums | Fact::kKeepsRankAlongAxis},
+       "fixed sizes, or an index along one axis alone; a computed index outside the axis: undefined, where PyTorch "
+       "raises",
+       gather_type, lower_gather, kUnprovedRows | Index::kAlongDim | Fact::kSizesAreSums | Fact::kKeepsRankAlongAxis},
       {"aten::roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor", 2,
        "a flexible axis has to be longer than the shift", roll_type, lower_roll,
        kUnprovedRows | Fact::kSizesAreSums | Fact::kMovesElements | Fact::kKeepsRankAlongAxis},

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arithmetic on sizes that traces and scripts leave behind: typed as Dims, never lowered.
+// Arithmetic on sizes that traces and scripts leave behind: typed as Dims, and lowered only where a tensor comes of
+// them.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "lib/ops/families.h"
 #include "lib/ops/shape_rules.h"
@@ -56,6 +58,45 @@ void require_number(const OpArguments& args, const std::string& name) {
   if (!args.is_constant(name)) return;
   const c10::IValue value = args.value(name);
   args.require(!value.isTensor() || value.toTensor().dim() == 0, "a tensor with axes and a size", "a number");
+}
+
+// The integers of a constant tensor with axes; undefined for any other argument.
+at::Tensor counted(const OpArguments& args, const std::string& name) {
+  constexpr int64_t kMostElements = 64;  // each is computed from the size by itself
+  if (!args.is_constant(name) || !args.value(name).isTensor()) return {};
+  const at::Tensor tensor = args.value(name).toTensor();
+  const bool is_few = tensor.dim() > 0 && tensor.numel() > 0 && tensor.numel() <= kMostElements;
+  return is_few && tensor.scalar_type() == at::kLong ? tensor : at::Tensor();
+}
+
+// arange(2) + size: positions behind those of a cache.
+struct CountedFromSize {
+  std::vector<int64_t> shape;
+  Dims values;
+};
+std::optional<CountedFromSize> counted_from_size(const OpArguments& args) {
+  const at::Tensor self = counted(args, "self"), other = counted(args, "other");
+  if (self.defined() == other.defined() || args.number("alpha") != 1) return std::nullopt;
+  const at::Tensor& tensor = self.defined() ? self : other;
+  const Dim size = operand(args, self.defined() ? "other" : "self");
+  CountedFromSize result{tensor.sizes().vec(), {}};
+  const at::Tensor flat = tensor.reshape({-1});
+  for (int64_t i = 0; i < flat.numel(); ++i) result.values.push_back(size + Dim(flat[i].item<int64_t>()));
+  return result;
+}
+
+std::vector<ValueType> tensor_sum(const OpArguments& args) {
+  if (const auto counted = counted_from_size(args)) return {TensorType{at::kLong, to_dims(counted->shape), {}}};
+  require_number(args, "self");
+  require_number(args, "other");
+  args.require(args.number("alpha") == 1, "alpha other than 1 with sizes", "1");
+  return arithmetic_of<'+'>(args, operand(args, "self"), operand(args, "other"));
+}
+
+void lower_tensor_sum(OpContext& ctx) {
+  if (const auto counted = counted_from_size(ctx)) {
+    ctx.set_output(ctx.builder().int32_tensor(counted->values, counted->shape));
+  }
 }
 
 template <char operation>
@@ -133,8 +174,8 @@ std::vector<ValueType> element_count(const OpArguments& args) {
 constexpr const char* kSizeNote = "sizes: computed at conversion, or written on the device for flexible ones";
 
 // Its traits are those of the operator's other rule.
-OpRule size_rule(const char* name, ShapeRule shape) {
-  return {name, 1, "", shape, nullptr, OpTraits()};
+OpRule size_rule(const char* name, ShapeRule shape, LowerRule lower = nullptr) {
+  return {name, 1, "", shape, lower, OpTraits()};
 }
 
 }  // namespace
@@ -164,8 +205,8 @@ OpRules size_rules() {
 
 OpRules size_tensor_rules() {
   return {
-      size_rule("aten::add.Tensor", tensor_arithmetic<'+'>),
-      size_rule("aten::add.Scalar", tensor_arithmetic<'+'>),
+      size_rule("aten::add.Tensor", tensor_sum, lower_tensor_sum),
+      size_rule("aten::add.Scalar", tensor_sum, lower_tensor_sum),
       size_rule("aten::sub.Tensor", tensor_arithmetic<'-'>),
       size_rule("aten::sub.Scalar", tensor_arithmetic<'-'>),
       size_rule("aten::mul.Tensor", tensor_arithmetic<'*'>),

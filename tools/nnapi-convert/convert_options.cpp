@@ -231,11 +231,10 @@ void add_model_argument(CLI::App& app, ConvertArguments& arguments) {
 }
 
 void add_model_options(CLI::App& app, ConvertArguments& arguments) {
-  app.add_option(
-         "--input", arguments.inputs,
-         "shapes of the arguments of forward, one --input for each, in order:\n"
-         "[NAME=]DIMS[:DTYPE[:SCALE:ZERO_POINT]]; ? is an open size, 64..512 a range, 32*n a\n"
-         "multiple, scalar is rank 0; NAME=VALUE binds a number, bool, string, Optional (None) or tensor ([36])")
+  app.add_option("--input", arguments.inputs,
+                 "shapes of the arguments of forward, one --input for each, in order:\n"
+                 "[NAME=]DIMS[:DTYPE[:SCALE:ZERO_POINT]]; ?, 8..64: open; scalar: rank 0;\n"
+                 "NAME=VALUE binds a number, bool, string, Optional (None) or tensor ([36])")
       ->type_name("SPEC")
       ->allow_extra_args(false);
   app.add_option("--method", arguments.methods,

@@ -71,10 +71,12 @@ bool may_run_early(const Node& node) {
 std::optional<torch::jit::Stack> run_on_shape(const Node& node, const TypeMap& types) {
   if (!reads_no_values(node)) return std::nullopt;
   const TensorType* type = tensor_type_of(node.input(0), types);
-  if (type == nullptr || type->is_quantized() || !all_fixed(type->dims)) return std::nullopt;
+  const bool is_type_alone = find_traits(node).sizes == ResultSizes::kGivenWithExample;  // new_ones() reads the dtype
+  if (type == nullptr || type->is_quantized() || !(all_fixed(type->dims) || is_type_alone)) return std::nullopt;
   // zeros_like() and its kin give a tensor in the order of their argument, which isn't known here.
   if (reads_memory_order(*node.owningGraph())) return std::nullopt;
-  torch::jit::Stack stack{at::empty({}, at::TensorOptions(type->dtype)).expand(fixed_values(type->dims))};
+  torch::jit::Stack stack{at::empty({}, at::TensorOptions(type->dtype))
+                              .expand(is_type_alone ? std::vector<int64_t>() : fixed_values(type->dims))};
   for (size_t i = 1; i < node.inputs().size(); ++i) {
     const auto constant = torch::jit::toIValue(node.input(i));
     if (!constant) return std::nullopt;

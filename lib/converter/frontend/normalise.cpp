@@ -67,8 +67,10 @@ std::string hint_for_parts(const std::string& name, const c10::TypePtr& type, co
   if (!is_container(*type) || is_named(name, options)) {
     return hint_to_bind(name, type) + (options.may_split ? "" : "; --fallback partition converts it in parts");
   }
-  return fmt::format("; name the tensors in it, for example --input '{}=1,3,224,224', to convert parts of it",
-                     example_name(name, type));
+  // Detectors take a list of pictures, each without a batch.
+  const bool are_pictures = type->isSubtypeOf(*c10::ListType::ofTensors());
+  return fmt::format("; name the tensors in it, for example --input '{}={}3,224,224', to convert parts of it",
+                     example_name(name, type), are_pictures ? "" : "1,");
 }
 
 // True for an argument that has one value, or whose parts all have. A tensor may be changed in place, which its caller
