@@ -58,8 +58,8 @@ enum AddWord : size_t {
 
 TEST_CASE("refused: no words, another version, a short header") {
   CHECK_THAT(refusal({}), Contains("at word 0: the buffer has no words, at least 14 needed"));
-  CHECK_THAT(refusal({{5}, {}}), Contains("version 5, 2 to 6 needed; use the nnapi_shim of"));
-  CHECK_THAT(refusal({{1, 0, 0}, {}}), Contains("version 1, 2 to 6 needed"));
+  CHECK_THAT(refusal({{5}, {}}), Contains("version 5, 2 to 7 needed; use the nnapi_shim of"));
+  CHECK_THAT(refusal({{1, 0, 0}, {}}), Contains("version 1, 2 to 7 needed"));
   CHECK_THAT(refusal({{2, 3, 0}, {}}), Contains("the buffer has 3 words, at least 14 needed"));
   nnapi_shim_error error{};
   CHECK(ModelBuffer::parse(nullptr, 100, 0, &error) == nullptr);
