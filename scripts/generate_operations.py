@@ -31,6 +31,33 @@ ROLE_NOTES = {
     "padding_scheme": "scalar, a PaddingScheme",
 }
 
+# What an operation does, for passes and rules that ask for it in place of codes.
+TRAITS = {
+    "elementwise": "computes each element by itself, of inputs that broadcast",
+    "arithmetic": "ADD and its like, of two tensors and a fused activation",
+    "extreme": "the larger or the smaller of two",
+    "activation": "a network's activation, of one tensor",
+    "softmax": "of the last axis",
+    "moves_values": "each element of its result is one of the first input's: integers stay exact",
+    "views": "gives all elements in another order or shape",
+    "within_range": "its result's elements lie within the first input's range",
+    "along_axes": "names axes in its arguments, and moves with them",
+    "pads": "puts elements around the tensor",
+    "convolution": "moves a filter over a picture",
+    "weighted": "inputs 1 and 2 are a filter and a bias",
+    "keeps_factor": "f(a * x) is a * f(x) for a > 0",
+    "joins_factors": "the same of several tensors that have the same factor",
+    "gives_places": "its elements are places in the input",
+    "control_flow": "runs subgraphs",
+}
+INTEGERS = {
+    "float": "computes with floats alone",
+    "weighted": "a constant filter and an int32 bias",
+    "tied": "all tensors have one scale",
+    "fixed": "the output's scale is given",
+    "free": "each tensor has a scale of its own",
+}
+
 
 class SchemaError(Exception):
     """The schema contradicts itself."""
@@ -65,6 +92,8 @@ def codes_header(schema):
 def table_header(schema):
     roles = "\n".join(f"  {camel(r)},  // {ROLE_NOTES[r]}" for r in ROLES)
     variables = max_variables(schema)
+    traits = "\n".join(f"  {camel(t)} = 1u << {i},  // {note}" for i, (t, note) in enumerate(TRAITS.items()))
+    integers = "\n".join(f"  {camel(f)},  // {note}" for f, note in INTEGERS.items())
     return BANNER + f"""\
 // The operations table: every operation's signatures, types and feature levels, as constant data.
 #pragma once
@@ -132,11 +161,37 @@ struct SignatureInfo {{
   TableView<TypeCombination> combinations;
 }};
 
+// What an operation does, whatever its tensors are.
+enum class OperationTrait : uint32_t {{
+{traits}
+}};
+
+// How an operation with float tensors computes with 8-bit integers.
+enum class IntegerForm : uint8_t {{
+{integers}
+}};
+
+// A scale of 1 / denominator; 0: none.
+struct FixedScale {{
+  int32_t denominator, zero_point;
+}};
+
 struct OperationInfo {{
   OperationCode code;
   const char* name;
   int32_t since;  // feature level
   TableView<SignatureInfo> signatures;  // empty while the table doesn't describe the operation
+  uint32_t traits;         // bits of OperationTrait
+  IntegerForm integers;
+  int8_t channel_axis;     // of the filter's output channels; -1: no filter
+  FixedScale fixed_scale;  // of the output's 8-bit form
+  FuseCode fused_as;       // the fused activation that does the same; NONE
+
+  constexpr bool has(OperationTrait trait) const {{ return (traits & static_cast<uint32_t>(trait)) != 0; }}
+  // Whether an argument is a fused activation.
+  bool takes_activation() const;
+  // Whether the first input may have this type, at some feature level.
+  bool takes(OperandCode type) const;
 }};
 
 struct OperandTypeInfo {{
@@ -158,6 +213,9 @@ TableView<FeatureLevelInfo> all_feature_levels();
 const OperationInfo* find_operation(OperationCode code);
 const OperationInfo* find_operation(const char* name);
 const OperandTypeInfo* find_operand_type(OperandCode code);
+
+// False for a code that no operation has.
+bool has_trait(OperationCode code, OperationTrait trait);
 
 // "unknown" for a code that has no name.
 const char* name_of(OperationCode code);
@@ -229,13 +287,30 @@ def signature_tables(operation, operand_types):
     return arrays
 
 
+def traits_row(operation):
+    name = operation["name"]
+    if "traits" not in operation:
+        raise SchemaError(f"{name}: no traits; a list of {', '.join(TRAITS)}, which may be empty")
+    bits = 0
+    for trait in operation["traits"]:
+        if trait not in TRAITS:
+            raise SchemaError(f"{name}: trait {trait} is none of {', '.join(TRAITS)}")
+        bits |= 1 << list(TRAITS).index(trait)
+    integers = operation.get("integers", "float")
+    if integers not in INTEGERS:
+        raise SchemaError(f"{name}: integers {integers} is none of {', '.join(INTEGERS)}")
+    denominator, zero_point = operation.get("fixed_scale", (0, 0))
+    return (f"{bits:#x}, IntegerForm::{camel(integers)}, {operation.get('channel_axis', -1)}, {{{denominator}, {zero_point}}}, "
+            f"FuseCode::{operation.get('fused_as', 'NONE')}")
+
+
 def table_source(schema):
     operand_types = [t["name"] for t in schema["operand_types"]]
     arrays, rows = [], []
     for operation in schema["operations"]:
         arrays += signature_tables(operation, operand_types)
         view = f"view(k{operation['name']})" if operation["signatures"] else "{}"
-        rows.append(f'    {{OperationCode::{operation["name"]}, "{operation["name"]}", {operation["since"]}, {view}}},')
+        rows.append(f'    {{OperationCode::{operation["name"]}, "{operation["name"]}", {operation["since"]}, {view}, {traits_row(operation)}}},')
     types = [f'    {{OperandCode::{t["name"]}, "{t["name"]}", {t["since"]}}},' for t in schema["operand_types"]]
     levels = [f'    {{{v["level"]}, {v["code"]}, {v["min_api"] or 0}}},' for v in schema["feature_levels"]]
     newline = "\n"
@@ -287,6 +362,29 @@ const OperationInfo* find_operation(const char* name) {{
 }}
 
 const OperandTypeInfo* find_operand_type(OperandCode code) {{ return find(kOperandTypes, code); }}
+
+bool OperationInfo::takes_activation() const {{
+  for (const SignatureInfo& signature : signatures) {{
+    for (const ArgumentInfo& input : signature.inputs) {{
+      if (input.role == ArgumentRole::kActivation) return true;
+    }}
+  }}
+  return false;
+}}
+
+bool OperationInfo::takes(OperandCode type) const {{
+  for (const SignatureInfo& signature : signatures) {{
+    for (const TypeCombination& combination : signature.combinations) {{
+      if (signature.inputs[0].takes(type, combination)) return true;
+    }}
+  }}
+  return false;
+}}
+
+bool has_trait(OperationCode code, OperationTrait trait) {{
+  const OperationInfo* operation = find_operation(code);
+  return operation && operation->has(trait);
+}}
 
 const char* name_of(OperationCode code) {{
   const OperationInfo* operation = find_operation(code);

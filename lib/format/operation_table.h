@@ -78,11 +78,56 @@ struct SignatureInfo {
   TableView<TypeCombination> combinations;
 };
 
+// What an operation does, whatever its tensors are.
+enum class OperationTrait : uint32_t {
+  kElementwise = 1u << 0,  // computes each element by itself, of inputs that broadcast
+  kArithmetic = 1u << 1,  // ADD and its like, of two tensors and a fused activation
+  kExtreme = 1u << 2,  // the larger or the smaller of two
+  kActivation = 1u << 3,  // a network's activation, of one tensor
+  kSoftmax = 1u << 4,  // of the last axis
+  kMovesValues = 1u << 5,  // each element of its result is one of the first input's: integers stay exact
+  kViews = 1u << 6,  // gives all elements in another order or shape
+  kWithinRange = 1u << 7,  // its result's elements lie within the first input's range
+  kAlongAxes = 1u << 8,  // names axes in its arguments, and moves with them
+  kPads = 1u << 9,  // puts elements around the tensor
+  kConvolution = 1u << 10,  // moves a filter over a picture
+  kWeighted = 1u << 11,  // inputs 1 and 2 are a filter and a bias
+  kKeepsFactor = 1u << 12,  // f(a * x) is a * f(x) for a > 0
+  kJoinsFactors = 1u << 13,  // the same of several tensors that have the same factor
+  kGivesPlaces = 1u << 14,  // its elements are places in the input
+  kControlFlow = 1u << 15,  // runs subgraphs
+};
+
+// How an operation with float tensors computes with 8-bit integers.
+enum class IntegerForm : uint8_t {
+  kFloat,  // computes with floats alone
+  kWeighted,  // a constant filter and an int32 bias
+  kTied,  // all tensors have one scale
+  kFixed,  // the output's scale is given
+  kFree,  // each tensor has a scale of its own
+};
+
+// A scale of 1 / denominator; 0: none.
+struct FixedScale {
+  int32_t denominator, zero_point;
+};
+
 struct OperationInfo {
   OperationCode code;
   const char* name;
   int32_t since;  // feature level
   TableView<SignatureInfo> signatures;  // empty while the table doesn't describe the operation
+  uint32_t traits;         // bits of OperationTrait
+  IntegerForm integers;
+  int8_t channel_axis;     // of the filter's output channels; -1: no filter
+  FixedScale fixed_scale;  // of the output's 8-bit form
+  FuseCode fused_as;       // the fused activation that does the same; NONE
+
+  constexpr bool has(OperationTrait trait) const { return (traits & static_cast<uint32_t>(trait)) != 0; }
+  // Whether an argument is a fused activation.
+  bool takes_activation() const;
+  // Whether the first input may have this type, at some feature level.
+  bool takes(OperandCode type) const;
 };
 
 struct OperandTypeInfo {
@@ -104,6 +149,9 @@ TableView<FeatureLevelInfo> all_feature_levels();
 const OperationInfo* find_operation(OperationCode code);
 const OperationInfo* find_operation(const char* name);
 const OperandTypeInfo* find_operand_type(OperandCode code);
+
+// False for a code that no operation has.
+bool has_trait(OperationCode code, OperationTrait trait);
 
 // "unknown" for a code that has no name.
 const char* name_of(OperationCode code);

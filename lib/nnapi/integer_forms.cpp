@@ -45,82 +45,10 @@ std::string text_of(const Operation& operation) {
   return operation.source.empty() ? name : fmt::format("{} (at {})", name, operation.source);
 }
 
-IntegerForm form_of(OperationCode code) {
-  switch (code) {
-    case OperationCode::CONV_2D:
-    case OperationCode::DEPTHWISE_CONV_2D:
-    case OperationCode::GROUPED_CONV_2D:
-    case OperationCode::TRANSPOSE_CONV_2D:
-    case OperationCode::FULLY_CONNECTED:
-      return IntegerForm::kWeighted;
-    case OperationCode::AVERAGE_POOL_2D:
-    case OperationCode::MEAN:
-    case OperationCode::RELU:
-    case OperationCode::RELU1:
-    case OperationCode::RELU6:
-    case OperationCode::RESIZE_BILINEAR:
-    case OperationCode::PAD:
-    case OperationCode::PAD_V2:
-    case OperationCode::SPACE_TO_BATCH_ND:
-      return IntegerForm::kTied;
-    case OperationCode::LOGISTIC:
-    case OperationCode::SOFTMAX:
-    case OperationCode::TANH:
-      return IntegerForm::kFixed;
-    case OperationCode::ADD:
-    case OperationCode::SUB:
-    case OperationCode::MUL:
-    case OperationCode::CONCATENATION:
-    case OperationCode::PRELU:
-    case OperationCode::HARD_SWISH:
-    case OperationCode::MAXIMUM:
-    case OperationCode::MINIMUM:
-    case OperationCode::ARGMAX:
-    case OperationCode::ARGMIN:
-      return IntegerForm::kFree;
-    case OperationCode::L2_NORMALIZATION:  // its fixed scale of 1 / 128 is coarse: values are near 1 / sqrt(columns)
-      return IntegerForm::kFloat;
-    default:
-      return only_moves(code) ? IntegerForm::kTied : IntegerForm::kFloat;
-  }
-}
-
-bool only_moves(OperationCode code) {
-  switch (code) {
-    case OperationCode::MAX_POOL_2D:
-    case OperationCode::RESHAPE:
-    case OperationCode::RESIZE_NEAREST_NEIGHBOR:
-    case OperationCode::SLICE:
-    case OperationCode::STRIDED_SLICE:
-    case OperationCode::SPLIT:
-    case OperationCode::TRANSPOSE:
-    case OperationCode::GATHER:
-    case OperationCode::REDUCE_MAX:
-    case OperationCode::REDUCE_MIN:
-    case OperationCode::TOPK_V2:
-    case OperationCode::TILE:
-    case OperationCode::DEPTH_TO_SPACE:
-    case OperationCode::SPACE_TO_DEPTH:
-    case OperationCode::BATCH_TO_SPACE_ND:
-    case OperationCode::EXPAND_DIMS:
-    case OperationCode::SQUEEZE:
-    case OperationCode::CHANNEL_SHUFFLE:
-      return true;
-    default:
-      return false;
-  }
-}
-
 std::optional<Scale> fixed_scale(OperationCode code) {
-  switch (code) {
-    case OperationCode::LOGISTIC:
-    case OperationCode::SOFTMAX:
-      return Scale{1.0f / 256, 0};
-    case OperationCode::TANH:
-      return Scale{1.0f / 128, 128};
-    default:
-      return std::nullopt;
-  }
+  const FixedScale fixed = find_operation(code)->fixed_scale;
+  if (fixed.denominator == 0) return std::nullopt;
+  return Scale{1.0f / static_cast<float>(fixed.denominator), fixed.zero_point};
 }
 
 bool moves_variable(const Model& model, const Operation& operation) {
@@ -138,16 +66,8 @@ bool IntegerRules::needs_larger_output(const Operation& operation) const {
 }
 
 std::optional<size_t> channel_axis(OperationCode code) {
-  switch (code) {
-    case OperationCode::CONV_2D:
-    case OperationCode::GROUPED_CONV_2D:
-    case OperationCode::TRANSPOSE_CONV_2D:
-      return 0;
-    case OperationCode::DEPTHWISE_CONV_2D:
-      return 3;
-    default:
-      return std::nullopt;
-  }
+  if (!has_trait(code, OperationTrait::kConvolution)) return std::nullopt;
+  return static_cast<size_t>(find_operation(code)->channel_axis);
 }
 
 bool is_float_variable(const Operand& operand) {

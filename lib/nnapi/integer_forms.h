@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "lib/format/operation_table.h"
 #include "lib/nnapi/model.h"
 
 namespace nnapi_convert::nnapi {
@@ -21,18 +22,16 @@ struct Scale {
   friend bool operator!=(const Scale& a, const Scale& b) { return !(a == b); }
 };
 
-enum class IntegerForm {
-  kFloat,     // computes with floats alone
-  kWeighted,  // a constant filter and an int32 bias
-  kTied,      // all tensors have one scale
-  kFixed,     // the output's scale is given
-  kFree,      // each tensor has a scale of its own
-};
+using nnapi_convert::IntegerForm;
 
 // Of an operation with float tensors, by its code.
-IntegerForm form_of(OperationCode code);
+inline IntegerForm form_of(OperationCode code) {
+  return find_operation(code)->integers;
+}
 // True for operations that only move values: each result is one of the inputs' values.
-bool only_moves(OperationCode code);
+inline bool only_moves(OperationCode code) {
+  return has_trait(code, OperationTrait::kMovesValues);
+}
 // True for an operation whose results have the values of another variable, not those of a constant table.
 bool moves_variable(const Model& model, const Operation& operation);
 std::optional<Scale> fixed_scale(OperationCode code);

@@ -14,43 +14,8 @@
 namespace nnapi_convert::nnapi {
 namespace {
 
-bool is_one_of(OperationCode code, const std::set<OperationCode>& codes) {
-  return codes.count(code) != 0;
-}
-
 bool is_convolution(OperationCode code) {
-  static const std::set<OperationCode> codes = {OperationCode::CONV_2D, OperationCode::DEPTHWISE_CONV_2D,
-                                                OperationCode::GROUPED_CONV_2D, OperationCode::TRANSPOSE_CONV_2D};
-  return is_one_of(code, codes);
-}
-
-bool is_move(OperationCode code) {
-  static const std::set<OperationCode> codes = {OperationCode::TRANSPOSE, OperationCode::RESHAPE,
-                                                OperationCode::EXPAND_DIMS, OperationCode::SQUEEZE};
-  return is_one_of(code, codes);
-}
-
-bool is_activation(OperationCode code) {
-  static const std::set<OperationCode> codes = {
-      OperationCode::RELU, OperationCode::RELU1,      OperationCode::RELU6, OperationCode::LOGISTIC,
-      OperationCode::TANH, OperationCode::HARD_SWISH, OperationCode::PRELU, OperationCode::ELU};
-  return is_one_of(code, codes);
-}
-
-// Returns whether the operation has an argument for a fused activation.
-bool takes_activation(OperationCode code) {
-  static const std::set<OperationCode> codes = {OperationCode::CONV_2D,
-                                                OperationCode::DEPTHWISE_CONV_2D,
-                                                OperationCode::GROUPED_CONV_2D,
-                                                OperationCode::TRANSPOSE_CONV_2D,
-                                                OperationCode::FULLY_CONNECTED,
-                                                OperationCode::ADD,
-                                                OperationCode::SUB,
-                                                OperationCode::MUL,
-                                                OperationCode::DIV,
-                                                OperationCode::AVERAGE_POOL_2D,
-                                                OperationCode::MAX_POOL_2D};
-  return is_one_of(code, codes);
+  return has_trait(code, OperationTrait::kConvolution);
 }
 
 bool is_float(OperandCode type) {
@@ -162,14 +127,15 @@ class SpeedRules {
   void check_rank(const Operation& operation) {
     const Operand& first = input(operation);
     const size_t rank = first.dims.size();
-    const bool is_of_interest = is_tensor(first.type) && !first.is_constant() && !is_move(operation.code);
+    const bool is_of_interest =
+        is_tensor(first.type) && !first.is_constant() && !has_trait(operation.code, OperationTrait::kViews);
     if (!is_of_interest || (rank != 1 && rank != 3)) return;
     add("rank-not-4", operation, fmt::format("on {}, of rank {}", to_text(first.dims), rank),
         "keep tensors as [N, C, H, W], or [N, C] for vectors; axes of size 1 cost nothing", traffic(operation));
   }
 
   void check_move(const Operation& operation) {
-    if (!is_move(operation.code)) return;
+    if (!has_trait(operation.code, OperationTrait::kViews)) return;
     if (!around(operation.inputs[0]).after_convolution || !around(operation.outputs[0]).before_convolution) return;
     add("move-between-convolutions", operation,
         fmt::format("of {} to {} between convolutions", to_text(input(operation).dims),
@@ -206,11 +172,11 @@ class SpeedRules {
   }
 
   void check_activation(const Operation& operation) {
-    if (!is_activation(operation.code)) return;
+    if (!has_trait(operation.code, OperationTrait::kActivation)) return;
     const int producer = uses_.producer[static_cast<size_t>(operation.inputs[0])];
-    if (producer < 0 || !takes_activation(model_.operations[static_cast<size_t>(producer)].code)) return;
-    const bool is_relu = operation.code == OperationCode::RELU || operation.code == OperationCode::RELU1 ||
-                         operation.code == OperationCode::RELU6;
+    if (producer < 0 || !find_operation(model_.operations[static_cast<size_t>(producer)].code)->takes_activation())
+      return;
+    const bool is_relu = find_operation(operation.code)->fused_as != FuseCode::NONE;
     const char* before = name_of(model_.operations[static_cast<size_t>(producer)].code);
     add("activation-not-fused", operation, fmt::format("after {} is an operation of its own", before),
         is_relu ? "read the result of the operation before it only through the activation"

@@ -8,17 +8,12 @@
 
 #include "lib/base/begins_with.h"
 #include "lib/base/counted.h"
+#include "lib/format/operation_table.h"
 #include "lib/nnapi/dump.h"
 #include "lib/nnapi/signature.h"
 
 namespace nnapi_convert::nnapi {
 namespace {
-
-bool has_weights_and_bias(OperationCode code) {
-  return code == OperationCode::CONV_2D || code == OperationCode::DEPTHWISE_CONV_2D ||
-         code == OperationCode::GROUPED_CONV_2D || code == OperationCode::TRANSPOSE_CONV_2D ||
-         code == OperationCode::FULLY_CONNECTED;
-}
 
 bool have_unequal_scales(const Model& model, const Operation& operation) {
   const Operand& output = model.at(operation.outputs[0]);
@@ -41,14 +36,14 @@ std::string scale_problem(const Model& model, const Operation& operation, int fe
     return bias == 0 ? "" : fmt::format("argument bias: scale {} found, 0 needed for weights per channel", bias);
   }
   const double product = static_cast<double>(first.scale) * model.at(operation.inputs[1]).scale;
-  if (has_weights_and_bias(operation.code)) {
+  if (has_trait(operation.code, OperationTrait::kWeighted)) {
     const double bias = model.at(operation.inputs[2]).scale;
     if (std::abs(bias - product) > 1e-6 * std::max(bias, product)) {
       return fmt::format("argument bias: scale {} found, input scale times weight scale = {} needed", bias, product);
     }
   }
-  const bool needs_smaller_product =
-      operation.code == OperationCode::MUL || (has_weights_and_bias(operation.code) && feature_level < 3);
+  const bool needs_smaller_product = operation.code == OperationCode::MUL ||
+                                     (has_trait(operation.code, OperationTrait::kWeighted) && feature_level < 3);
   if (needs_smaller_product && !(static_cast<double>(output.scale) > product)) {
     return fmt::format("the output's scale {} found, more than the product of the input scales {} needed", output.scale,
                        product);
@@ -180,7 +175,7 @@ void validate_one(const Model& model, int feature_level, const std::string& plac
 }
 
 bool runs_models(const Operation& operation) {
-  return operation.code == OperationCode::IF || operation.code == OperationCode::WHILE;
+  return has_trait(operation.code, OperationTrait::kControlFlow);
 }
 
 // Checks that no operation reads an output in a way that makes Android's runtime abort. That runtime cuts a model with

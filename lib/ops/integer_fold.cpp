@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "lib/base/error.h"
+#include "lib/format/operation_table.h"
 #include "lib/ops/index_arguments.h"
 #include "lib/ops/operand_range.h"
 #include "lib/ops/shape_rules.h"
@@ -78,7 +79,7 @@ bool rounds_integers(OperationCode code, const Expression& x, const std::vector<
   if (x.is_float() || x.dtype() == at::kBool) return false;
   const auto range = operand_range(x.context(), x.id());
   if (!range) return true;
-  if (code == OperationCode::MAXIMUM || code == OperationCode::MINIMUM) return !range->is_exact_in_float32();
+  if (has_trait(code, OperationTrait::kExtreme)) return !range->is_exact_in_float32();
   const bool is_unit = range->least >= -1 && range->greatest <= 1;
   if (code == OperationCode::MUL) return !is_unit;
   double count = 1;

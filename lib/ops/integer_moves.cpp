@@ -24,8 +24,7 @@ constexpr int kCalculatesIntegers = 4;  // ADD, SUB, MUL, DIV
 constexpr int kReshapesIntegers = 6;
 
 bool is_arithmetic(OperationCode code) {
-  return code == OperationCode::ADD || code == OperationCode::SUB || code == OperationCode::MUL ||
-         code == OperationCode::DIV;
+  return has_trait(code, OperationTrait::kArithmetic);
 }
 
 // How many of an operation's first inputs are the numbers.

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "lib/base/error.h"
+#include "lib/format/operation_table.h"
 #include "lib/types/mapped_memory.h"
 
 namespace nnapi_convert {
@@ -114,8 +115,8 @@ constexpr int64_t kLargestFilledConstant = 4096;  // elements of a constant that
 
 // Operations that move elements and take no bool.
 bool moves_numbers_only(OperationCode code) {
-  return code == OperationCode::RESHAPE || code == OperationCode::TRANSPOSE || code == OperationCode::TILE ||
-         code == OperationCode::STRIDED_SLICE || code == OperationCode::GATHER || code == OperationCode::CONCATENATION;
+  const bool moves = has_trait(code, OperationTrait::kMovesValues) || code == OperationCode::CONCATENATION;
+  return moves && !find_operation(code)->takes(OperandCode::TENSOR_BOOL8);
 }
 
 // Returns a tensor of one number: a constant, or a TILE if the tensor is large or has flexible sizes.

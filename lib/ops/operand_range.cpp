@@ -8,6 +8,7 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "lib/format/operation_table.h"
 #include "lib/ops/index_arguments.h"
 #include "lib/ops/value_range.h"
 #include "lib/types/constant_tensor.h"
@@ -178,31 +179,8 @@ class OperandRanges {
       case OperationCode::FULLY_CONNECTED:
         return weighted_sum(operation);
       default:
-        return is_move(operation.code) ? of(operation.inputs[0]) : by_arithmetic(operation);
-    }
-  }
-
-  static bool is_move(OperationCode code) {
-    switch (code) {
-      case OperationCode::RESHAPE:
-      case OperationCode::TRANSPOSE:
-      case OperationCode::SLICE:
-      case OperationCode::STRIDED_SLICE:
-      case OperationCode::SPLIT:
-      case OperationCode::DEPTH_TO_SPACE:
-      case OperationCode::SPACE_TO_DEPTH:
-      case OperationCode::CHANNEL_SHUFFLE:
-      case OperationCode::SQUEEZE:
-      case OperationCode::EXPAND_DIMS:
-      case OperationCode::TILE:
-      case OperationCode::GATHER:
-      case OperationCode::REVERSE:
-      case OperationCode::REDUCE_MAX:
-      case OperationCode::REDUCE_MIN:
-      case OperationCode::MEAN:
-        return true;
-      default:
-        return false;
+        return has_trait(operation.code, OperationTrait::kWithinRange) ? of(operation.inputs[0])
+                                                                       : by_arithmetic(operation);
     }
   }
 

@@ -3,6 +3,7 @@
 // go by float32 where that holds them, and are folded else.
 #include <fmt/format.h>
 
+#include "lib/format/operation_table.h"
 #include "lib/ops/expression.h"
 #include "lib/ops/families.h"
 #include "lib/ops/integer_fold.h"
@@ -68,7 +69,7 @@ Expression reduce_argument(OpContext& ctx, OperationCode code, const Expression&
 // Integers that float32 would round are folded; true where they were.
 bool folded_integers(const Expression& x, OperationCode code) {
   constexpr int kExtremesLevel = 3, kCalculatesIntegers = 4;
-  const bool is_extreme = code == OperationCode::MAXIMUM || code == OperationCode::MINIMUM;
+  const bool is_extreme = has_trait(code, OperationTrait::kExtreme);
   OpContext& ctx = x.context();
   const std::vector<int64_t> axes = reduced_axes(ctx, x.type());
   if (ctx.output_type().dtype == at::kFloat || x.type().is_quantized() || !rounds_integers(code, x, axes)) return false;

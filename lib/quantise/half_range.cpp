@@ -32,29 +32,12 @@ constexpr double kMostAfter = kLargestHalf / 16;
 
 // f(a x) = a f(x) for a > 0, of one tensor.
 bool keeps_factor(OperationCode code) {
-  switch (code) {
-    case OperationCode::RELU:
-    case OperationCode::ABS:
-    case OperationCode::NEG:
-    case OperationCode::MEAN:
-    case OperationCode::REDUCE_SUM:
-    case OperationCode::REDUCE_MAX:
-    case OperationCode::REDUCE_MIN:
-    case OperationCode::AVERAGE_POOL_2D:
-    case OperationCode::MAX_POOL_2D:
-    case OperationCode::PAD:
-    case OperationCode::RESIZE_BILINEAR:
-    case OperationCode::RESIZE_NEAREST_NEIGHBOR:
-      return true;
-    default:
-      return nnapi::only_moves(code) && code != OperationCode::CONCATENATION;
-  }
+  return has_trait(code, OperationTrait::kKeepsFactor);
 }
 
 // The same of several tensors that have the same factor.
 bool joins(OperationCode code) {
-  return code == OperationCode::ADD || code == OperationCode::SUB || code == OperationCode::CONCATENATION ||
-         code == OperationCode::MAXIMUM || code == OperationCode::MINIMUM;
+  return has_trait(code, OperationTrait::kJoinsFactors);
 }
 
 // A reason why a group of tensors can't be divided.

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "lib/format/operation_table.h"
 #include "lib/nnapi/cost.h"
 #include "lib/nnapi/integer_forms.h"
 #include "lib/quantise/groups.h"
@@ -28,8 +29,7 @@ int64_t gain_of(const Model& model, const Operation& operation) {
   const Count macs = nnapi::multiply_adds(model, operation);
   if (!macs.is_known()) return kUnknownWork;
   if (macs.value_or(0) > 0) return macs.value_or(0);
-  const bool is_exact = nnapi::only_moves(operation.code) || operation.code == OperationCode::RELU ||
-                        operation.code == OperationCode::RELU1 || operation.code == OperationCode::RELU6;
+  const bool is_exact = nnapi::only_moves(operation.code) || find_operation(operation.code)->fused_as != FuseCode::NONE;
   return is_exact ? elements_of(model, operation.outputs[0]) / 4 : 0;
 }
 

@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 
+#include "lib/format/operation_table.h"
 #include "lib/nnapi/integer_forms.h"
 
 namespace nnapi_convert::quantise {
@@ -47,27 +48,6 @@ std::optional<size_t> axis_of(const Cut& cut, const std::vector<size_t>& sizes) 
   return std::nullopt;
 }
 
-// Operations that compute each element of its own, of inputs that broadcast.
-bool is_elementwise(OperationCode code) {
-  switch (code) {
-    case OperationCode::ADD:
-    case OperationCode::SUB:
-    case OperationCode::MUL:
-    case OperationCode::DIV:
-    case OperationCode::MAXIMUM:
-    case OperationCode::MINIMUM:
-    case OperationCode::RELU:
-    case OperationCode::RELU1:
-    case OperationCode::RELU6:
-    case OperationCode::LOGISTIC:
-    case OperationCode::TANH:
-    case OperationCode::EXP:
-      return true;
-    default:
-      return false;
-  }
-}
-
 class Cutting {
  public:
   Cutting(const Model& model, bool has_results)
@@ -102,7 +82,7 @@ class Cutting {
     if (operation->code == OperationCode::CONCATENATION) return joints_of_concatenation(*operation);
     if (operation->code == OperationCode::RESHAPE) return joints(operation->inputs[0]);  // the order stays
     if (operation->code == OperationCode::TRANSPOSE) return transposed(*operation);
-    if (!is_elementwise(operation->code)) return {};
+    if (!has_trait(operation->code, OperationTrait::kElementwise)) return {};
     for (const OperandId input : operation->inputs) {
       const bool is_whole = !model_.at(input).is_constant() && model_.at(input).dims == model_.at(id).dims;
       std::vector<Cut> found = is_whole ? joints(input) : std::vector<Cut>();

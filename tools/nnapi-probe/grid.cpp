@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "lib/format/operation_table.h"
+
 namespace nnapi_probe {
 namespace {
 
@@ -145,8 +147,7 @@ std::pair<int32_t, int32_t> ranks(const OperationInfo& operation, const Signatur
   const ArgumentInfo& argument = ranked_argument(signature);
   int32_t least = argument.min_rank;
   // These operations would turn a vector into a scalar.
-  if (operation.code == OperationCode::SQUEEZE || operation.code == OperationCode::ARGMAX ||
-      operation.code == OperationCode::ARGMIN) {
+  if (operation.code == OperationCode::SQUEEZE || operation.has(nnapi_convert::OperationTrait::kGivesPlaces)) {
     least = 2;
   }
   const bool is_limited = argument.max_rank != nnapi_convert::kAnyRank;

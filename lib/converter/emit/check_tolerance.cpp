@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lib/format/operation_table.h"
+
 namespace nnapi_convert {
 namespace {
 
@@ -60,7 +62,7 @@ size_t quantised_operations(const nnapi::Model& model) {
 
 bool is_chosen(const nnapi::Model& model, size_t number) {
   const auto gives_places = [](const nnapi::Operation& operation) {
-    return operation.code == OperationCode::ARGMAX || operation.code == OperationCode::ARGMIN;
+    return has_trait(operation.code, OperationTrait::kGivesPlaces);
   };
   std::vector<bool> chosen(model.operands.size(), false);
   for (const nnapi::Operation& operation : model.operations) {

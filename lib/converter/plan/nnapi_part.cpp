@@ -10,7 +10,7 @@
 #include "lib/format/operation_table.h"
 #include "lib/nnapi/api_level.h"
 #include "lib/nnapi/dump.h"
-#include "lib/nnapi/passes/elementwise.h"
+#include "lib/nnapi/passes/convolution_inputs.h"
 #include "lib/nnapi/passes/optimise.h"
 #include "lib/nnapi/signature.h"
 #include "lib/nnapi/validate.h"
@@ -20,8 +20,7 @@ namespace {
 
 bool has_images(const nnapi::Model& model) {
   const auto is_image_operation = [](const nnapi::Operation& operation) {
-    return operation.code == OperationCode::CONV_2D || operation.code == OperationCode::DEPTHWISE_CONV_2D ||
-           operation.code == OperationCode::GROUPED_CONV_2D;
+    return nnapi::is_convolution(operation.code);
   };
   const std::vector<const nnapi::Model*> models = nnapi::with_subgraphs(model);
   return std::any_of(models.begin(), models.end(), [&](const nnapi::Model* each) {
@@ -44,8 +43,8 @@ bool has_layouts(const nnapi::Model& model) {
 }
 
 bool keeps_axes(OperationCode code) {
-  return nnapi::is_elementwise(code) || code == OperationCode::SLICE || code == OperationCode::STRIDED_SLICE ||
-         code == OperationCode::GATHER;
+  return has_trait(code, OperationTrait::kElementwise) || code == OperationCode::SLICE ||
+         code == OperationCode::STRIDED_SLICE || code == OperationCode::GATHER;
 }
 
 // Returns whether all that reads the operand, of rank 4, are TRANSPOSEs from N,H,W,C to N,C,H,W, perhaps after

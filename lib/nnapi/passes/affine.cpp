@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lib/nnapi/passes/affine.h"
 
+#include "lib/format/operation_table.h"
+
 namespace nnapi_convert::nnapi {
 
 bool is_affine(const Model& model, const Operation& operation) {
-  const bool fits = operation.code == OperationCode::MUL || operation.code == OperationCode::ADD ||
-                    operation.code == OperationCode::SUB;
+  const bool fits = has_trait(operation.code, OperationTrait::kArithmetic) && operation.code != OperationCode::DIV;
   if (!fits) return false;
   const Dims* activation = model.at(operation.inputs.back()).ints();
   return activation != nullptr && (*activation)[0] == Dim(static_cast<int64_t>(FuseCode::NONE));

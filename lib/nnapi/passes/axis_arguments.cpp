@@ -98,36 +98,4 @@ void AxisArguments::rewrite_for_nhwc(Builder& builder, Operation& operation) con
   }
 }
 
-bool is_along_axes(OperationCode code) {
-  switch (code) {
-    case OperationCode::CONCATENATION:
-    case OperationCode::SOFTMAX:
-    case OperationCode::LOG_SOFTMAX:
-    case OperationCode::MEAN:
-    case OperationCode::REDUCE_SUM:
-    case OperationCode::REDUCE_MAX:
-    case OperationCode::REDUCE_MIN:
-    case OperationCode::REDUCE_PROD:
-    case OperationCode::ARGMAX:
-    case OperationCode::ARGMIN:
-    case OperationCode::REDUCE_ANY:
-    case OperationCode::REDUCE_ALL:
-    case OperationCode::PAD:
-    case OperationCode::PAD_V2:
-    case OperationCode::SLICE:
-    case OperationCode::STRIDED_SLICE:
-    case OperationCode::SPLIT:
-    case OperationCode::CHANNEL_SHUFFLE:
-    case OperationCode::TILE:
-    case OperationCode::GATHER:
-    case OperationCode::MIRROR_PAD:
-    case OperationCode::REVERSE:
-    case OperationCode::L2_NORMALIZATION:
-    case OperationCode::LOCAL_RESPONSE_NORMALIZATION:
-      return true;
-    default:
-      return false;
-  }
-}
-
 }  // namespace nnapi_convert::nnapi

@@ -5,13 +5,16 @@
 
 #include <vector>
 
+#include "lib/format/operation_table.h"
 #include "lib/nnapi/builder.h"
 #include "lib/nnapi/signature.h"
 
 namespace nnapi_convert::nnapi {
 
 // Returns whether the operation works on the axes that its arguments name, in any order of axes.
-bool is_along_axes(OperationCode code);
+inline bool is_along_axes(OperationCode code) {
+  return has_trait(code, OperationTrait::kAlongAxes);
+}
 
 class AxisArguments {
  public:

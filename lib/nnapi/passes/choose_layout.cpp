@@ -5,9 +5,9 @@
 #include <optional>
 #include <unordered_map>
 
+#include "lib/format/operation_table.h"
 #include "lib/nnapi/builder.h"
 #include "lib/nnapi/passes/axis_arguments.h"
-#include "lib/nnapi/passes/elementwise.h"
 #include "lib/nnapi/passes/move_chain.h"
 #include "lib/nnapi/passes/moved_operand.h"
 #include "lib/nnapi/passes/moves.h"
@@ -82,7 +82,7 @@ class LayoutChooser {
 
   void place(const Operation& operation) {
     builder_.set_source(operation.source);
-    if (operation.code == OperationCode::IF || operation.code == OperationCode::WHILE) {
+    if (has_trait(operation.code, OperationTrait::kControlFlow)) {
       return place_control_flow(operation);
     }
     // Layouts change no rank and no type, so the rewritten operands match the same signature.
@@ -90,7 +90,7 @@ class LayoutChooser {
     if (match.signature == nullptr) return place_in_nchw(operation);  // validate will report it
     const AxisArguments arguments(*match.signature, operation);
     if (arguments.layout_flag() >= 0) return place_with_layout_flag(operation, arguments);
-    if (is_elementwise(operation.code)) return place_elementwise(operation);
+    if (has_trait(operation.code, OperationTrait::kElementwise)) return place_elementwise(operation);
     if (is_along_axes(operation.code)) return place_along_axes(operation, arguments);
     const bool is_transpose =
         operation.code == OperationCode::TRANSPOSE && model_.at(operation.inputs[1]).ints() != nullptr;

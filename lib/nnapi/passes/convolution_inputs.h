@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "lib/format/nnapi_codes.h"
+#include "lib/format/operation_table.h"
 
 namespace nnapi_convert::nnapi {
 
@@ -15,8 +16,7 @@ constexpr size_t kFirstPadding = 3;  // left, right, top, bottom
 
 // Returns whether the operation is a convolution over an image that allows explicit padding.
 inline bool is_convolution(OperationCode code) {
-  return code == OperationCode::CONV_2D || code == OperationCode::DEPTHWISE_CONV_2D ||
-         code == OperationCode::GROUPED_CONV_2D;
+  return has_trait(code, OperationTrait::kConvolution) && code != OperationCode::TRANSPOSE_CONV_2D;
 }
 
 }  // namespace nnapi_convert::nnapi

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "lib/format/operation_table.h"
 #include "lib/nnapi/builder.h"
-#include "lib/nnapi/passes/elementwise.h"
 #include "lib/nnapi/passes/moves.h"
 #include "lib/nnapi/permutation.h"
 
@@ -43,7 +43,7 @@ class AxisDivider {
         if (!gather_between()) flatten_indices();
         break;
       default:
-        if (is_elementwise(operation_.code)) repeat_operand();
+        if (has_trait(operation_.code, OperationTrait::kElementwise)) repeat_operand();
     }
     return std::move(parts_);
   }
@@ -69,10 +69,7 @@ class AxisDivider {
     return operation_.code == OperationCode::STRIDED_SLICE ? 3 : 1;
   }
 
-  bool is_padding() const {
-    return operation_.code == OperationCode::PAD || operation_.code == OperationCode::PAD_V2 ||
-           operation_.code == OperationCode::MIRROR_PAD;
-  }
+  bool is_padding() const { return has_trait(operation_.code, OperationTrait::kPads); }
 
   // The numbers of vector `input` that leave an axis of this size as it is.
   Dim neutral(size_t input, const Dim& size) const {

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lib/nnapi/passes/drop_tile.h"
 
-#include "lib/nnapi/passes/elementwise.h"
-
 #include <algorithm>
+
+#include "lib/format/operation_table.h"
 
 namespace nnapi_convert::nnapi {
 namespace {
 
 // Returns whether the operation broadcasts its inputs. SELECT does not: its inputs have one shape.
 bool broadcasts(const Operation& operation) {
-  return is_elementwise(operation.code) && operation.inputs.size() >= 2 && operation.code != OperationCode::SELECT;
+  return has_trait(operation.code, OperationTrait::kElementwise) && operation.inputs.size() >= 2 &&
+         operation.code != OperationCode::SELECT;
 }
 
 // Returns true if `a` and `b` broadcast to `to`.

@@ -6,8 +6,8 @@
 #include <numeric>
 #include <optional>
 
+#include "lib/format/operation_table.h"
 #include "lib/nnapi/builder.h"
-#include "lib/nnapi/passes/elementwise.h"
 #include "lib/nnapi/passes/merge_moves.h"
 
 namespace nnapi_convert::nnapi {
@@ -42,7 +42,7 @@ class RowOperations {
                                                   [this](OperandId id) { return has_rows(id); })) {
       return false;
     }
-    if (is_elementwise(operation.code)) return are_arguments_of_rows(operation);
+    if (has_trait(operation.code, OperationTrait::kElementwise)) return are_arguments_of_rows(operation);
     switch (operation.code) {
       case OperationCode::MEAN:
       case OperationCode::REDUCE_MAX:
@@ -60,7 +60,7 @@ class RowOperations {
   void set_arguments(Operation& operation) {
     const Dims dims = model_.at(operation.outputs[0]).dims;
     if (operation.code == OperationCode::SOFTMAX) return operation.inputs.resize(2);
-    if (!is_elementwise(operation.code)) {
+    if (!has_trait(operation.code, OperationTrait::kElementwise)) {
       operation.inputs[1] = builder_.int32_tensor({Dim(1)});
       return;
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "lib/format/operation_table.h"
 #include "lib/nnapi/builder.h"
 #include "lib/nnapi/passes/affine.h"
 #include "lib/nnapi/passes/convolution_inputs.h"
@@ -13,17 +14,7 @@ namespace {
 
 // Returns the filter's axis of output channels, or -1 for operations without weights.
 int output_channel_axis(OperationCode code) {
-  switch (code) {
-    case OperationCode::CONV_2D:
-    case OperationCode::GROUPED_CONV_2D:
-    case OperationCode::TRANSPOSE_CONV_2D:
-    case OperationCode::FULLY_CONNECTED:
-      return 0;
-    case OperationCode::DEPTHWISE_CONV_2D:
-      return 3;
-    default:
-      return -1;
-  }
+  return find_operation(code)->channel_axis;
 }
 
 // Returns true if the operation has constant float weights. Its activation is still NONE here: fusing comes later.

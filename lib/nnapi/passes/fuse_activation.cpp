@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lib/nnapi/passes/fuse_activation.h"
 
+#include "lib/format/operation_table.h"
 #include "lib/nnapi/builder.h"
 #include "lib/nnapi/signature.h"
 
@@ -8,16 +9,7 @@ namespace nnapi_convert::nnapi {
 namespace {
 
 FuseCode fuse_code_of(OperationCode code) {
-  switch (code) {
-    case OperationCode::RELU:
-      return FuseCode::RELU;
-    case OperationCode::RELU1:
-      return FuseCode::RELU1;
-    case OperationCode::RELU6:
-      return FuseCode::RELU6;
-    default:
-      return FuseCode::NONE;
-  }
+  return find_operation(code)->fused_as;
 }
 
 // Returns the input number of the activation argument, or -1.

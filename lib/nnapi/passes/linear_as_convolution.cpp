@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "lib/nnapi/passes/elementwise.h"
+#include "lib/format/operation_table.h"
 #include "lib/nnapi/passes/pointwise_convolution.h"
 
 namespace nnapi_convert::nnapi {
@@ -55,7 +55,7 @@ class Region {
 
   bool collect_inputs(const Operation& operation) {
     if (operation.code == OperationCode::FULLY_CONNECTED) return collect_inputs_of_layer(operation);
-    return is_elementwise(operation.code) &&
+    return has_trait(operation.code, OperationTrait::kElementwise) &&
            std::all_of(operation.inputs.begin(), operation.inputs.end(), [this](OperandId id) {
              const Operand& operand = model_.at(id);
              return operand.is_constant() ? operand.dims.size() <= 1 : collect_read(id);

@@ -6,9 +6,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "lib/format/operation_table.h"
 #include "lib/nnapi/builder.h"
 #include "lib/nnapi/passes/axis_arguments.h"
-#include "lib/nnapi/passes/elementwise.h"
 #include "lib/nnapi/passes/moved_operand.h"
 #include "lib/nnapi/passes/moves.h"
 #include "lib/nnapi/permutation.h"
@@ -85,7 +85,8 @@ class RankRaiser {
     }
     const SignatureMatch match = match_signature(model_, operation);
     const bool is_along = is_along_axes(operation.code);
-    if (match.signature == nullptr || (!is_along && !is_elementwise(operation.code))) return false;
+    if (match.signature == nullptr || (!is_along && !has_trait(operation.code, OperationTrait::kElementwise)))
+      return false;
     if (!can_raise_tensors(operation, is_along)) return false;
     Operation result = operation;
     if (is_along && !rewrite_arguments(*match.signature, result)) return false;

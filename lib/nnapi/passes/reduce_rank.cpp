@@ -16,8 +16,7 @@ constexpr size_t kGatherIndices = 2;
 constexpr size_t kLastAxis = kMaxMoveRank - 1;  // of a tensor at the model's boundary: all axes from here on are one
 
 bool moves_only(OperationCode code) {
-  return code == OperationCode::RESHAPE || code == OperationCode::TRANSPOSE || code == OperationCode::SQUEEZE ||
-         code == OperationCode::EXPAND_DIMS;
+  return has_trait(code, OperationTrait::kViews);
 }
 
 // Returns the signature with the operation's number of inputs, whatever the ranks.

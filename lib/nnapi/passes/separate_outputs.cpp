@@ -4,6 +4,7 @@
 #include <set>
 #include <vector>
 
+#include "lib/format/operation_table.h"
 #include "lib/nnapi/builder.h"
 
 namespace nnapi_convert::nnapi {
@@ -33,7 +34,7 @@ std::vector<bool> read_operands(const Model& model) {
 std::set<OperandId> results_of_control_flow(const Model& model) {
   std::set<OperandId> results;
   for (const Operation& operation : model.operations) {
-    if (operation.code != OperationCode::IF && operation.code != OperationCode::WHILE) continue;
+    if (!has_trait(operation.code, OperationTrait::kControlFlow)) continue;
     results.insert(operation.outputs.begin(), operation.outputs.end());
   }
   return results;

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <optional>
 
+#include "lib/format/operation_table.h"
 #include "lib/nnapi/builder.h"
 #include "lib/nnapi/passes/compact.h"
 #include "lib/nnapi/passes/convolution_inputs.h"
-#include "lib/nnapi/passes/elementwise.h"
 
 namespace nnapi_convert::nnapi {
 namespace {
@@ -152,7 +152,7 @@ class Shuffler {
         operation.inputs[kBias] = shuffled(operation.inputs[kBias], 0, groups_of(shuffle));
         return true;
       }
-      if (!is_elementwise(operation.code) || operation.inputs.size() != 1) return false;
+      if (!has_trait(operation.code, OperationTrait::kElementwise) || operation.inputs.size() != 1) return false;
       id = operation.inputs[0];
     }
   }

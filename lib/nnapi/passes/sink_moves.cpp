@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "lib/format/operation_table.h"
 #include "lib/nnapi/builder.h"
-#include "lib/nnapi/passes/elementwise.h"
 #include "lib/nnapi/passes/merge_moves.h"
 #include "lib/nnapi/passes/moves.h"
 #include "lib/nnapi/passes/sink_regions.h"
@@ -80,13 +80,13 @@ class MoveSinker {
   }
 
   bool sink_below(const Operation& operation) {
-    if (operation.code == OperationCode::SOFTMAX || operation.code == OperationCode::LOG_SOFTMAX) {
+    if (has_trait(operation.code, OperationTrait::kSoftmax)) {
       return sink_below_softmax(operation);
     }
     if (operation.code == OperationCode::BATCH_MATMUL) return sink_below_products(operation);
     if (!can_be_moved(model_.at(operation.outputs[0]).type)) return false;
     if (operation.code == OperationCode::CONCATENATION) return sink_below_concatenation(operation);
-    if (!is_elementwise(operation.code)) return false;
+    if (!has_trait(operation.code, OperationTrait::kElementwise)) return false;
     const Operation* found = common_move(operation);
     if (found == nullptr) return sink_one_reshape(operation);
     const Operation move = *found;

@@ -8,7 +8,7 @@
 #include <string>
 #include <tuple>
 
-#include "lib/nnapi/passes/elementwise.h"
+#include "lib/format/operation_table.h"
 #include "lib/nnapi/passes/insertions.h"
 #include "lib/nnapi/passes/moves.h"
 #include "lib/nnapi/permutation.h"
@@ -76,7 +76,7 @@ class RegionSinker {
   // Returns whether the operation can come before the move, if its inputs can.
   bool joins(size_t number, const std::set<OperandId>& moved, const Operation& move) {
     const Operation& operation = model_.operations[number];
-    if (is_changed_[number] || !is_elementwise(operation.code)) return false;
+    if (is_changed_[number] || !has_trait(operation.code, OperationTrait::kElementwise)) return false;
     if (dims(operation.outputs[0]) != dims(move.outputs[0])) return false;
     if (!can_be_moved(model_.at(operation.outputs[0]).type)) return false;
     return std::all_of(operation.inputs.begin(), operation.inputs.end(), [&](OperandId id) {
