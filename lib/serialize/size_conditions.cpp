@@ -5,8 +5,8 @@
 
 namespace nnapi_convert {
 
-ConditionText text_of(const SizeCondition& condition, const ModuleInterface& interface) {
-  const auto name_of = [&](int input) { return interface.inputs.at(static_cast<size_t>(input)).name; };
+ConditionText text_of(const SizeCondition& condition, const std::vector<std::string>& names) {
+  const auto name_of = [&](int input) { return names.at(static_cast<size_t>(input)); };
   const auto words = [&](int input, int axis) { return fmt::format("size {} of {}", axis, name_of(input)); };
   const char* than = condition.kind == SizeCondition::Kind::kEqual     ? ""
                      : condition.kind == SizeCondition::Kind::kAtLeast ? " or more"
@@ -17,6 +17,12 @@ ConditionText text_of(const SizeCondition& condition, const ModuleInterface& int
     text.subject = fmt::format("input {}: size {}:", name_of(own->first), own->second);
   }
   return text;
+}
+
+ConditionText text_of(const SizeCondition& condition, const ModuleInterface& interface) {
+  std::vector<std::string> names;
+  for (const InterfaceInput& input : interface.inputs) names.push_back(input.name);
+  return text_of(condition, names);
 }
 
 bool is_checked(const SizeCondition& condition, const ModuleInterface& interface) {

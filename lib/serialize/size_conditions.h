@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "lib/serialize/module_interface.h"
 
@@ -12,6 +13,8 @@ namespace nnapi_convert {
 struct ConditionText {
   std::string subject, needed;
 };
+// `names` are those of the inputs.
+ConditionText text_of(const SizeCondition& condition, const std::vector<std::string>& names);
 ConditionText text_of(const SizeCondition& condition, const ModuleInterface& interface);
 
 // Returns false for a condition on an input that nothing reads: its rank isn't checked either.

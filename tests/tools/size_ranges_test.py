@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """--input 1,3,64..512,64..: ranges of open sizes, which each call is checked for."""
 
-import json
 import unittest
-import zipfile
 
-import numpy
 import torch
 from torch import nn
 
@@ -76,6 +73,8 @@ class SizeRanges(CliTest, StockTorchTest):
                     _, said = self.converted(path, runtime, "--input", given)
                     self.assertNotIn("samples", said.stderr)
                     self.succeed("verify", path, self.folder / f"{runtime}.pt")
+                    shown = self.succeed("inspect", self.folder / f"{runtime}.pt").stdout
+                    self.assertIn("checked at each call\n  input x: size 2:", shown)
 
     def test_tensors_of_a_tuple(self):
         model = Nested()

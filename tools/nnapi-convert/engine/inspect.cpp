@@ -22,6 +22,7 @@
 #include "lib/format/json_nesting.h"
 #include "lib/format/operation_table.h"
 #include "lib/quantise/recorded_calibration.h"
+#include "lib/serialize/size_conditions.h"
 #include "lib/shim/archive.h"
 #include "tools/nnapi-convert/engine/functions.h"
 
@@ -58,6 +59,19 @@ std::string operations_text(const BufferModel& model) {
   const size_t total = model.operations.size();
   std::string text = counted(total, "operation") + "\n";
   for (const auto& [name, count] : operation_counts(model)) text += fmt::format("  {:>4}  {}\n", count, name);
+  return text;
+}
+
+// Ranges of open sizes, and conditions on them.
+std::string conditions_text(const Metadata& metadata) {
+  if (metadata.conditions.empty()) return "";
+  std::vector<std::string> names;
+  for (const MetadataInput& input : metadata.inputs) names.push_back(input.name);
+  std::string text = "checked at each call\n";
+  for (const SizeCondition& condition : metadata.conditions) {
+    const ConditionText words = text_of(condition, names);
+    text += fmt::format("  {} {}\n", words.subject, words.needed);
+  }
   return text;
 }
 
@@ -267,6 +281,7 @@ std::string text_form(const ConvertedFile& file) {
                                  package_text(file) + calibration_text(file) + picture_line(file) + pixels_text(file),
                                  file.metadata.method.empty() ? "forward" : file.metadata.method);
   for (const MetadataInput& input : file.metadata.inputs) text += input_text(input);
+  text += conditions_text(file.metadata);
   const ModelGraph graph = graph_of(file);
   for (size_t i = 0; i < file.buffers.size(); ++i) {
     const std::vector<BlockPlace> places = places_of_segment(graph, i);
