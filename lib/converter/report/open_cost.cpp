@@ -5,8 +5,8 @@
 
 #include "lib/base/counted.h"
 #include "lib/base/error.h"
+#include "lib/converter/emit/call_sizes.h"
 #include "lib/converter/load/load.h"
-#include "lib/types/usual_sizes.h"
 
 namespace nnapi_convert {
 namespace {
@@ -30,10 +30,19 @@ void add_sizes(const std::vector<InterfaceInput>& inputs, size_t number, OpenCos
   }
 }
 
-InputSpec fixed_spec(const InterfaceInput& input) {
+// "size 2 of x is 64 or more"
+std::string text_of(const SizeCondition& condition, const std::vector<InterfaceInput>& inputs) {
+  const auto words = [&](int input, int axis) { return size_text(inputs, input, axis); };
+  const char* than = condition.kind == SizeCondition::Kind::kEqual     ? ""
+                     : condition.kind == SizeCondition::Kind::kAtLeast ? " or more"
+                                                                       : " or less";
+  return fmt::format("{} is {}{}", condition.left.text(words), condition.right.text(words), than);
+}
+
+InputSpec fixed_spec(const InterfaceInput& input, const CallSizes& sizes) {
   InputSpec spec;
   spec.name = input.name;
-  for (const Dim& dim : input.type.dims) spec.sizes.emplace_back(dim.evaluate([](int, int) { return kUsualOpenSize; }));
+  for (const Dim& dim : input.type.dims) spec.sizes.emplace_back(dim.evaluate(sizes));
   spec.dtype = input.type.dtype;
   if (input.type.is_quantized()) spec.quantization = input.type.quantization;
   return spec;
@@ -78,14 +87,17 @@ std::optional<OpenCost> open_cost(const LoadedModel& loaded, const ConvertOption
   fixed.on_stage = nullptr;
   fixed.on_dump = nullptr;
   fixed.inputs.clear();
+  const CallSizes sizes = call_sizes_of(conversion.interface, loaded);
   for (size_t i = 0; i < inputs.size(); ++i) {
     add_sizes(inputs, i, cost);
-    fixed.inputs.push_back(fixed_spec(inputs[i]));
+    fixed.inputs.push_back(fixed_spec(inputs[i], sizes));
     const bool is_open = !all_fixed(inputs[i].type.dims);
     if (is_open)
       cost.fixed_input += (cost.fixed_input.empty() ? "" : " ") + option_text(fixed.inputs[i], inputs.size() == 1);
   }
   if (cost.sizes.empty()) return std::nullopt;
+  for (const SizeCondition& condition : conversion.interface.conditions)
+    cost.guards.push_back(text_of(condition, inputs));
   cost.open = coverage_of(conversion);
   cost.fixed = fixed_coverage(loaded, fixed);
   return cost;
