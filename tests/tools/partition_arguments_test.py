@@ -99,7 +99,8 @@ class Structures(Arguments):
 
     def test_list_of_unknown_length_stays(self):
         self.save("TakesList")
-        self.fail_with(1, self.path, "-o", self.out, needed=["pictures"])
+        said = self.fail_with(1, self.path, "-o", self.out, needed=["pictures"]).stderr
+        self.assertEqual(f"nnapi-convert {self.path} -o {self.out} --input 'pictures[0]=3,224,224'", said.splitlines()[-1])
 
     def test_left_out_element(self):
         self.save("TakesList")

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "lib/base/error.h"
+#include "lib/base/options_needed.h"
 #include "lib/converter/frontend/arguments.h"
 #include "lib/converter/frontend/bound_arguments.h"
 #include "lib/converter/frontend/containers.h"
@@ -67,10 +68,18 @@ std::string hint_for_parts(const std::string& name, const c10::TypePtr& type, co
   if (!is_container(*type) || is_named(name, options)) {
     return hint_to_bind(name, type) + (options.may_split ? "" : "; --fallback partition converts it in parts");
   }
-  // Detectors take a list of pictures, each without a batch.
-  const bool are_pictures = type->isSubtypeOf(*c10::ListType::ofTensors());
-  return fmt::format("; name the tensors in it, for example --input '{}={}3,224,224', to convert parts of it",
-                     example_name(name, type), are_pictures ? "" : "1,");
+  return fmt::format("; name the tensors in it, for example --input '{}=1,3,224,224', to convert parts of it",
+                     example_name(name, type));
+}
+
+// Detectors take a list of pictures, each without a batch.
+[[noreturn]] void ask_for_pictures(const std::string& name) {
+  const std::string picture = name + "[0]=3,224,224";
+  throw OptionsNeeded(ExitCode::kNotConvertible,
+                      fmt::format("input {} of forward is List[Tensor]: name the tensors in it, for example --input "
+                                  "'{}', to convert parts of the model",
+                                  name, picture),
+                      {"--input", picture});
 }
 
 // True for an argument that has one value, or whose parts all have. A tensor may be changed in place, which its caller
@@ -113,6 +122,9 @@ void read_inputs(NormalisedModel& model, const LoadedModel& loaded, const Normal
                                      "call's: NNAPI runs a model whole only if forward takes tensors of any values{}",
                                      name, options.may_split ? "" : "; --fallback partition converts it in parts"));
     }
+    const bool is_list = input->type()->isSubtypeOf(*c10::ListType::ofTensors());
+    const bool is_told = loaded.example() != nullptr || is_named(name, options);
+    if (is_list && options.may_split && !is_told) ask_for_pictures(name);
     if (input->type()->kind() != c10::TypeKind::TensorType) {
       throw ConvertError(ExitCode::kNotConvertible,
                          fmt::format("input {} of forward is {}, and NNAPI runs a model whole only if forward takes "
