@@ -144,6 +144,52 @@ class QuantisedOfOneBatch(nn.Module):
         return self.dequantise(self.last(x.reshape(1, -1)))
 
 
+class Policy(nn.Module):
+    """Of a robot: an observation, the mean of an action, and its value."""
+
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(45, 64), nn.ELU(), nn.Linear(64, 32), nn.ELU())
+        self.action, self.value = nn.Linear(32, 12), nn.Linear(32, 1)
+
+    def forward(self, observation):
+        x = self.body(observation)
+        return torch.tanh(self.action(x)), self.value(x)
+
+
+class History(nn.Module):
+    """The last steps of some signals."""
+
+    def __init__(self):
+        super().__init__()
+        self.steps, self.last = nn.Conv1d(6, 8, 5), nn.Linear(8 * 16, 4)
+
+    def forward(self, x):
+        return self.last(torch.relu(self.steps(x)).flatten(1))
+
+
+class Plates(nn.Module):
+    """A licence plate's letters: the width becomes the sequence."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Conv2d(3, 16, 3), nn.BatchNorm2d(16), nn.ReLU(), nn.MaxPool2d(3, (1, 2)), nn.Conv2d(16, 37, 1))
+
+    def forward(self, x):
+        return torch.mean(self.layers(x), 2)
+
+
+class Categories(nn.Module):
+    """A row of a table: three categories, and numbers."""
+
+    def __init__(self):
+        super().__init__()
+        self.kinds, self.of_kinds, self.of_numbers = nn.Embedding(50, 4), nn.Linear(3 * 4, 8), nn.Linear(5, 8)
+
+    def forward(self, kinds, numbers):
+        return torch.relu(self.of_kinds(self.kinds(kinds).flatten(1))) + self.of_numbers(numbers)
+
+
 def perceptron() -> nn.Module:
     return nn.Sequential(nn.Linear(48, 32), nn.ELU(), nn.Linear(32, 12))
 
@@ -164,6 +210,9 @@ TAKEN = {
     "ratings": (Ratings, {"user": "1,10", "item": "1,6"}),
     "square": (lambda: FlattenedConvolutions(3, [], 8 * 24 * 24), {"x": "1,3,24,24"}),
     "viewed": (ViewedConvolutions, {"x": "1,1,20,20"}),
+    "policy": (Policy, {"observation": "1,45"}),
+    "history": (History, {"x": "1,6,20"}),
+    "categories": (Categories, {"kinds": "1,3:int64", "numbers": "1,5"}),
     "classifier": (classifier, {"input": "1,3,224,224"}),
 }
 
@@ -177,6 +226,7 @@ ASKED = {
     "spotter": (Spotter, ["1,?,?"], ["1,224,224"]),
     "words": (Words, ["1,?:int64"], ["1,100:int64"]),
     "boxes": (lambda: FlattenedConvolutions(3, [nn.Conv2d(8, 4, 3, 4, 1)], 4 * 30 * 40), ["1,3,?,?"], ["1,3,120,160"]),
+    "plates": (Plates, ["1,3,?,?"], ["1,3,224,224"]),
     "text_lines": (TextLines, ["1,1,?,?"], ["1,1,16,16"]),
 }
 
