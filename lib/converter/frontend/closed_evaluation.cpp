@@ -49,6 +49,14 @@ std::optional<torch::jit::Stack> run_on_constants(const Node& node) {
   return results && has_few_elements(*results) ? std::optional(std::move(*results)) : std::nullopt;
 }
 
+// What empty() and its kin leave in memory is no constant of the model: it would differ from run to run.
+void clear(const torch::jit::Stack& results) {
+  for (const c10::IValue& result : results) {
+    if (result.isTensor() && result.toTensor().defined() && !result.toTensor().is_quantized())
+      result.toTensor().zero_();
+  }
+}
+
 // Runs aten::format, as LibTorch's constant folding skips operators with a variable number of arguments.
 torch::jit::Stack run_format(const Node& node) {
   torch::jit::Stack stack;
@@ -108,6 +116,7 @@ std::vector<Value*> evaluate(Node& node, const TypeMap& types) {
     results = node.kind() == c10::aten::format ? run_format(node) : run_on_constants(node);
   }
   if (!results || results->size() != node.outputs().size()) return {};
+  if (find_traits(node).has(Fact::kUnwritten)) clear(*results);
   torch::jit::WithInsertPoint here(&node);
   std::vector<Value*> outputs;
   for (const c10::IValue& result : *results) {
