@@ -48,27 +48,28 @@ std::optional<size_t> only_axis(const Dims& dims) {
   return found == dims.end() ? dims.size() - 1 : static_cast<size_t>(found - dims.begin());
 }
 
+bool is_index(at::ScalarType dtype) {  // a bool or a byte is a mask
+  return dtype == at::kInt || dtype == at::kLong;
+}
+
 // True if the tensor's elements are 0, 1 and so on, in their order.
 bool counts(const TorchValue& value, const TypeMap& types) {
-  static const std::unordered_set<std::string> keeping = {"aten::unsqueeze", "aten::view",   "aten::reshape",
-                                                          "aten::to",        "aten::expand", "aten::contiguous",
-                                                          "aten::alias",     "aten::detach"};
+  static const std::unordered_set<std::string> keeping = {
+      "aten::unsqueeze", "aten::view",  "aten::reshape", "aten::to",  "aten::expand", "aten::contiguous",
+      "aten::alias",     "aten::slice", "aten::detach",  "aten::add", "aten::sub"};
   const TorchNode& node = *value.node();
   const TensorType* type = tensor_type_of(&value, types);
-  if (type == nullptr || !at::isIntegralType(type->dtype, /*includeBool=*/false) || !only_axis(type->dims))
-    return false;
+  if (type == nullptr || !is_index(type->dtype) || !only_axis(type->dims)) return false;
   const std::string kind = node.kind().toQualString();
   if (kind == "aten::arange") return counts_up(node, types);
-  if (kind == "aten::slice") {
-    const TensorType* whole = tensor_type_of(node.input(0), types);
-    return whole != nullptr && whole->dims == type->dims && counts(*node.input(0), types);
-  }
-  const bool keeps = keeping.count(kind) != 0 || ((kind == "aten::add" || kind == "aten::sub") && adds_nothing(node));
-  return keeps && counts(*node.input(0), types);
+  if (keeping.count(kind) == 0 || ((kind == "aten::add" || kind == "aten::sub") && !adds_nothing(node))) return false;
+  // A slice gives all elements, and expand() repeats none.
+  const TensorType* whole = tensor_type_of(node.input(0), types);
+  return whole != nullptr && product(whole->dims) == product(type->dims) && counts(*node.input(0), types);
 }
 
 bool counts(const at::Tensor& constant) {
-  return constant.reshape({-1}).to(at::kLong).equal(at::arange(constant.numel()));
+  return is_index(constant.scalar_type()) && constant.reshape({-1}).to(at::kLong).equal(at::arange(constant.numel()));
 }
 
 }  // namespace

@@ -119,7 +119,8 @@ nnapi::OperandId computed_places(OpContext& ctx, const at::Tensor& places, int64
 
 // All elements by their place in the flat tensor.
 void lower_gather(OpContext& ctx) {
-  if (!ctx.is_constant("index") && is_vector(ctx)) return lower_vector_gather(ctx);
+  const bool is_known = ctx.is_constant("index") && all_fixed(ctx.tensor("self").dims);
+  if (!is_known && is_vector(ctx)) return lower_vector_gather(ctx);
   const LoweredTensor self = ctx.operand("self");
   const Dims dims = with_an_axis(self.type).dims;
   const auto axis = checked_axis(ctx, ctx.integer("dim"), dims.size());

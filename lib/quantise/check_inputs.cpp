@@ -84,9 +84,7 @@ void CheckInputs::make(uint32_t number, const InputTuple* real, size_t most_byte
     callers_.back() = as_caller(callers_.back(), inputs[i]);
   }
   const auto size_of = [&](int input, int axis) { return callers_.at(static_cast<size_t>(input)).size(axis); };
-  for (const SizeCondition& condition : part_.interface.conditions) {
-    if (!condition.holds(size_of)) throw NoSample("no sizes are known that the model takes");
-  }
+  if (!all_hold(part_.interface.conditions, size_of)) throw NoSample("no sizes are known that the model takes");
   made_.clear();
   physical_.clear();
   uint32_t seed = kFirstSeed + 100 * number;

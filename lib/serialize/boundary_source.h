@@ -29,6 +29,7 @@ class BoundarySource {
   // Returns statements indented by four spaces: if CONDITION: raise "input NAME: WHAT {found} found, NEEDED needed".
   static std::string raise_if(const std::string& condition, const std::string& name, const std::string& what,
                               const std::string& found, const std::string& needed);
+  // The same of sizes of several inputs: "WHAT {found} found, NEEDED needed".
   static std::string raise_if(const std::string& condition, const std::string& what, const std::string& found,
                               const std::string& needed);
   // Returns checks of the dtype, scale and zero point of the caller's tensor, which `variable` holds.

@@ -12,6 +12,8 @@ namespace nnapi_convert {
 // "input x: size 1:" or "sizes: size 0 of x + size 1 of y:", then the number found, then "64 or more".
 struct ConditionText {
   std::string subject, needed;
+
+  std::string line() const { return subject + " " + needed; }
 };
 // `names` are those of the inputs.
 ConditionText text_of(const SizeCondition& condition, const std::vector<std::string>& names);

@@ -48,6 +48,11 @@ struct SizeCondition {
 };
 using SizeConditions = std::vector<SizeCondition>;
 
+inline bool all_hold(const SizeConditions& conditions, const std::function<int64_t(int input, int axis)>& size_of) {
+  return std::all_of(conditions.begin(), conditions.end(),
+                     [&](const SizeCondition& condition) { return condition.holds(size_of); });
+}
+
 // Adds the limits of a range.
 inline void add_range(const Dim& size, const SizeRange& range, SizeConditions& conditions) {
   if (range.least > 1) conditions.push_back({SizeCondition::Kind::kAtLeast, size, Dim(range.least)});

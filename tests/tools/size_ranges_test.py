@@ -111,7 +111,7 @@ class SizeRanges(CliTest, StockTorchTest):
                 module(torch.rand(1, size, 8))
         module(torch.rand(1, 20, 8))
         checked = self.succeed("check", path).stdout
-        self.assertIn("each call is checked: size 1 of x is 11 or more", checked)
+        self.assertIn("each call is checked: input x: size 1: 11 or more", checked)
         self.assertIn("with --input 1,60,8: whole", checked)
         said = self.fail_with(2, path, "--input", "1,5..9,8", "-o", out).stderr
         self.assertIn("range 5..9 found at axis 1, sizes of 11..60 needed", said)

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lib/converter/emit/call_sizes.h"
 
-#include <algorithm>
 #include <map>
 #include <utility>
 
 #include "lib/converter/graph/open_sizes.h"
 
 namespace nnapi_convert {
-
 namespace {
 
 using SizeValues = std::map<OpenSize, int64_t>;
@@ -24,8 +22,9 @@ SizeValues usual_sizes(const ModuleInterface& interface) {
   SizeValues sizes;
   for (const SizeCondition& condition : interface.conditions) {
     const auto own = condition.left.input_size();
-    if (own)
-      sizes[*own] = range_of(condition.left, interface.conditions).nearest(usual_open_size(own->first, own->second));
+    if (!own) continue;
+    const SizeRange range = range_of(condition.left, interface.conditions);
+    sizes[*own] = range.nearest(usual_open_size(own->first, own->second));
   }
   return sizes;
 }
@@ -46,9 +45,8 @@ SizeValues example_sizes(const ModuleInterface& interface, const LoadedModel& lo
 
 CallSizes call_sizes_of(const ModuleInterface& interface, const LoadedModel& loaded) {
   CallSizes usual = lookup(usual_sizes(interface));
-  const bool fits = std::all_of(interface.conditions.begin(), interface.conditions.end(),
-                                [&](const SizeCondition& condition) { return condition.holds(usual); });
-  return fits || loaded.stated.empty() ? usual : lookup(example_sizes(interface, loaded));
+  return all_hold(interface.conditions, usual) || loaded.stated.empty() ? usual
+                                                                        : lookup(example_sizes(interface, loaded));
 }
 
 }  // namespace nnapi_convert

@@ -244,10 +244,7 @@ json record_of(const Conversion& conversion, const litert::SignatureModel& signa
 // LiteRT resizes tensors and checks nothing.
 void warn_of_conditions(const ModuleInterface& interface, Diagnostics& diagnostics) {
   std::vector<std::string> texts;
-  for (const SizeCondition& condition : interface.conditions) {
-    const ConditionText text = text_of(condition, interface);
-    texts.push_back(fmt::format("{} {}", text.subject, text.needed));
-  }
+  for (const SizeCondition& condition : interface.conditions) texts.push_back(text_of(condition, interface).line());
   if (texts.empty()) return;
   diagnostics.warn(
       fmt::format("a .tflite file doesn't check sizes, and this one may give wrong numbers for others than: {}",

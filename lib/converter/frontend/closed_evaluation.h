@@ -26,7 +26,7 @@ std::vector<torch::jit::Value*> evaluate(torch::jit::Node& node, const TypeMap& 
 bool may_run_early(const torch::jit::Node& node);
 
 // Returns the results of an operator that reads only the shape and dtype of its first input; nothing for other nodes,
-// and if a size is not fixed.
+// and if it reads a size that is not fixed.
 std::optional<torch::jit::Stack> run_on_shape(const torch::jit::Node& node, const TypeMap& types);
 
 // Returns the result of a node that reads a property of a tensor of known type, but no values (prim::dtype,

@@ -2,8 +2,6 @@
 #include "lib/converter/frontend/float_products.h"
 
 #include <ATen/ATen.h>
-#include <ATen/native/quantized/PackedParams.h>
-#include <torch/custom_class.h>
 
 #include <algorithm>
 #include <string>
@@ -11,6 +9,7 @@
 
 #include "lib/base/begins_with.h"
 #include "lib/converter/graph/node_reads.h"
+#include "lib/converter/graph/packed_layer.h"
 #include "lib/ops/plain_calls.h"
 
 namespace nnapi_convert {
@@ -22,13 +21,6 @@ using torch::jit::Value;
 
 // 1-D convolutions are packed as 2-D ones of height 1.
 constexpr int64_t kHeightAxis = 2;
-
-template <typename Packed>
-c10::intrusive_ptr<Packed> packed_as(const c10::IValue& value) {
-  const bool is_such =
-      value.isCustomClass() && value.toObject()->type() == c10::getCustomClassType<c10::intrusive_ptr<Packed>>();
-  return is_such ? value.toCustomClass<Packed>() : c10::intrusive_ptr<Packed>();
-}
 
 // Weight and bias of a layer, as floats.
 std::vector<NamedValue> float_weights(PlainCalls& plain,

@@ -123,7 +123,7 @@ void read_inputs(NormalisedModel& model, const LoadedModel& loaded, const Normal
                                      name, options.may_split ? "" : "; --fallback partition converts it in parts"));
     }
     const bool is_list = input->type()->isSubtypeOf(*c10::ListType::ofTensors());
-    const bool is_told = loaded.example() != nullptr || is_named(name, options);
+    const bool is_told = loaded.example() != nullptr || !options.input_names.empty();
     if (is_list && options.may_split && !is_told) ask_for_pictures(name);
     if (input->type()->kind() != c10::TypeKind::TensorType) {
       throw ConvertError(ExitCode::kNotConvertible,

@@ -37,9 +37,8 @@ using Values = std::map<OpenSize, int64_t>;
 using Unknowns = std::vector<std::optional<Dims>>;  // one for each unknown input; nothing: of unknown rank
 
 std::optional<OpenSize> symbol_of(const Dim& dim) {
-  const std::set<OpenSize> sizes = open_sizes_in(dim);
-  if (sizes.size() != 1 || is_runtime_size(*sizes.begin()) || !(to_dim(*sizes.begin()) == dim)) return std::nullopt;
-  return *sizes.begin();
+  const std::optional<OpenSize> size = dim.input_size();
+  return size && !is_runtime_size(*size) ? size : std::nullopt;
 }
 
 // What one typing of the graph tells.

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <set>
 
+#include "lib/base/count.h"
 #include "lib/converter/frontend/functional_form.h"
 #include "lib/converter/graph/guarded_call.h"
 #include "lib/converter/graph/open_sizes.h"
@@ -141,11 +142,7 @@ std::optional<at::Tensor> made_up_tensor(const TensorType& type) {
   if (!all_fixed(type.dims)) return std::nullopt;
   const std::vector<int64_t> sizes = fixed_values(type.dims);
   constexpr int64_t kMostElements = int64_t{1} << 30;  // as many as float32 tensors of NNAPI have
-  int64_t elements = 1;
-  for (const int64_t size : sizes) {
-    if (size < 0 || __builtin_mul_overflow(elements, size, &elements)) return std::nullopt;
-  }
-  if (elements > kMostElements) return std::nullopt;
+  if (element_count(type.dims).value_or_most() > kMostElements) return std::nullopt;
   const at::Tensor values = c10::isFloatingType(type.dtype) || type.is_quantized()
                                 ? at::full(sizes, 0.5, at::TensorOptions(at::kFloat))
                                 : at::zeros(sizes, at::TensorOptions(type.dtype));

@@ -2,9 +2,7 @@
 #include "lib/converter/graph/guarded_call.h"
 
 #include <ATen/ATen.h>
-#include <ATen/native/quantized/PackedParams.h>
 #include <torch/csrc/jit/runtime/operator.h>
-#include <torch/custom_class.h>
 
 #include <algorithm>
 #include <limits>
@@ -12,6 +10,8 @@
 #include <stdexcept>
 #include <string>
 #include <tuple>
+
+#include "lib/converter/graph/packed_layer.h"
 
 namespace nnapi_convert {
 namespace {
@@ -81,13 +81,10 @@ bool has_wrong_dtype(const Node& node, const Stack& arguments) {
 // QNNPACK's linear layers read on where a row is longer than the weights' rows, and compute with less where it is
 // shorter. Other layers, and FBGEMM's, raise an error.
 bool misfits_weights(const Node& node, const Stack& arguments) {
-  using Packed = c10::intrusive_ptr<LinearPackedParamsBase>;
   if (std::string(node.kind().ns().toUnqualString()) != "quantized" || arguments.size() < 2) return false;
-  const c10::IValue &input = arguments[0], &packed = arguments[1];
-  if (!input.isTensor() || input.toTensor().dim() == 0 || !packed.isCustomClass()) return false;
-  if (packed.toObject()->type() != c10::getCustomClassType<Packed>()) return false;
-  const at::Tensor weight = std::get<0>(packed.toCustomClass<LinearPackedParamsBase>()->unpack());
-  return weight.dim() == 2 && weight.size(1) != input.toTensor().size(-1);
+  const auto layer = packed_as<LinearPackedParamsBase>(arguments[1]);
+  if (layer == nullptr || !arguments[0].isTensor() || arguments[0].toTensor().dim() == 0) return false;
+  return std::get<0>(layer->unpack()).size(1) != arguments[0].toTensor().size(-1);
 }
 
 // Operators on numbers and lists whose time or memory grows as a number that they get.

@@ -2,9 +2,7 @@
 #include "lib/converter/load/dynamic_quantisation.h"
 
 #include <ATen/ATen.h>
-#include <ATen/native/quantized/PackedParams.h>
 #include <torch/csrc/jit/passes/remove_mutation.h>
-#include <torch/custom_class.h>
 
 #include <algorithm>
 #include <optional>
@@ -13,6 +11,7 @@
 
 #include "lib/converter/graph/node_reads.h"
 #include "lib/converter/graph/object_state.h"
+#include "lib/converter/graph/packed_layer.h"
 #include "lib/converter/load/newer_operators.h"
 #include "lib/ops/plain_calls.h"
 
@@ -23,11 +22,6 @@ using torch::jit::Graph;
 using torch::jit::NamedValue;
 using torch::jit::Node;
 using torch::jit::Value;
-
-template <typename Packed>
-bool holds(const c10::IValue& value) {
-  return value.isCustomClass() && value.toObject()->type() == c10::getCustomClassType<c10::intrusive_ptr<Packed>>();
-}
 
 struct Weights {
   at::Tensor weight;  // what the rounded numbers stand for
@@ -41,8 +35,9 @@ Weights float_weights(const at::Tensor& weight, const c10::optional<at::Tensor>&
 }
 
 std::optional<Weights> linear_weights(const c10::IValue& packed) {
-  if (!holds<LinearPackedParamsBase>(packed)) return std::nullopt;
-  const auto [weight, bias] = packed.toCustomClass<LinearPackedParamsBase>()->unpack();
+  const auto layer = packed_as<LinearPackedParamsBase>(packed);
+  if (layer == nullptr) return std::nullopt;
+  const auto [weight, bias] = layer->unpack();
   return float_weights(weight, bias);
 }
 

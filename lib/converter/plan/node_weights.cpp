@@ -2,10 +2,9 @@
 #include "lib/converter/plan/node_weights.h"
 
 #include <ATen/ATen.h>
-#include <ATen/native/quantized/PackedParams.h>
-#include <torch/custom_class.h>
 
 #include "lib/converter/graph/object_state.h"
+#include "lib/converter/graph/packed_layer.h"
 
 namespace nnapi_convert {
 namespace {
@@ -13,13 +12,9 @@ namespace {
 using Sizes = std::optional<std::vector<int64_t>>;
 
 template <typename Packed>
-bool holds(const c10::IValue& value) {
-  return value.toObject()->type() == c10::getCustomClassType<c10::intrusive_ptr<Packed>>();
-}
-
-template <typename Packed>
 Sizes unpacked_sizes(const c10::IValue& value) {
-  return std::get<0>(value.toCustomClass<Packed>()->unpack()).sizes().vec();
+  const auto layer = packed_as<Packed>(value);
+  return layer == nullptr ? std::nullopt : Sizes(std::get<0>(layer->unpack()).sizes().vec());
 }
 
 std::optional<at::Tensor> first_tensor(const c10::IValue& value) {
@@ -32,9 +27,9 @@ std::optional<at::Tensor> first_tensor(const c10::IValue& value) {
 }
 
 Sizes packed_sizes(const c10::IValue& value) {
-  if (holds<ConvPackedParamsBase<2>>(value)) return unpacked_sizes<ConvPackedParamsBase<2>>(value);
-  if (holds<ConvPackedParamsBase<3>>(value)) return unpacked_sizes<ConvPackedParamsBase<3>>(value);
-  if (holds<LinearPackedParamsBase>(value)) return unpacked_sizes<LinearPackedParamsBase>(value);
+  if (const Sizes sizes = unpacked_sizes<ConvPackedParamsBase<2>>(value)) return sizes;
+  if (const Sizes sizes = unpacked_sizes<ConvPackedParamsBase<3>>(value)) return sizes;
+  if (const Sizes sizes = unpacked_sizes<LinearPackedParamsBase>(value)) return sizes;
   const std::string name = value.toObject()->type()->name()->qualifiedName();
   if (name.find(".xnnpack.") == std::string::npos) return std::nullopt;
   const auto state = saved_state(value);

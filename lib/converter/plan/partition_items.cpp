@@ -219,7 +219,8 @@ class Items {
     return {source_of(node), node.kind().toQualString(), on_one_line(why), "", ""};
   }
 
-  // Nodes of a form that was lowered once are lowered again; what refuses a node tells its place.
+  // A node of a form that NNAPI took before is taken without another trial. Refused ones are tried each: the reason
+  // names the line.
   void try_form(PartitionItem& item) {
     const auto form = item.nodes.size() == 1 ? form_of(*item.nodes[0], inferred_.types) : std::nullopt;
     const auto known = form ? lowered_.find(*form) : lowered_.end();

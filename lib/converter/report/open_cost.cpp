@@ -7,6 +7,7 @@
 #include "lib/base/error.h"
 #include "lib/converter/emit/call_sizes.h"
 #include "lib/converter/load/load.h"
+#include "lib/serialize/size_conditions.h"
 
 namespace nnapi_convert {
 namespace {
@@ -28,15 +29,6 @@ void add_sizes(const std::vector<InterfaceInput>& inputs, size_t number, OpenCos
     const std::string needed = dims[axis].text([&](int input, int at) { return size_text(inputs, input, at); });
     cost.guards.push_back(own + " is " + needed);
   }
-}
-
-// "size 2 of x is 64 or more"
-std::string text_of(const SizeCondition& condition, const std::vector<InterfaceInput>& inputs) {
-  const auto words = [&](int input, int axis) { return size_text(inputs, input, axis); };
-  const char* than = condition.kind == SizeCondition::Kind::kEqual     ? ""
-                     : condition.kind == SizeCondition::Kind::kAtLeast ? " or more"
-                                                                       : " or less";
-  return fmt::format("{} is {}{}", condition.left.text(words), condition.right.text(words), than);
 }
 
 InputSpec fixed_spec(const InterfaceInput& input, const CallSizes& sizes) {
@@ -97,7 +89,7 @@ std::optional<OpenCost> open_cost(const LoadedModel& loaded, const ConvertOption
   }
   if (cost.sizes.empty()) return std::nullopt;
   for (const SizeCondition& condition : conversion.interface.conditions)
-    cost.guards.push_back(text_of(condition, inputs));
+    cost.guards.push_back(text_of(condition, conversion.interface).line());
   cost.open = coverage_of(conversion);
   cost.fixed = fixed_coverage(loaded, fixed);
   return cost;

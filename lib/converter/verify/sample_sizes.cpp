@@ -48,8 +48,7 @@ bool hold(const SizeConditions& conditions, const std::vector<TensorType>& types
   const auto size_of = [&](int input, int axis) {
     return types.at(static_cast<size_t>(input)).dims.at(static_cast<size_t>(axis)).value();
   };
-  return std::all_of(conditions.begin(), conditions.end(),
-                     [&](const SizeCondition& condition) { return condition.holds(size_of); });
+  return all_hold(conditions, size_of);
 }
 
 int64_t other_size(int64_t usual, size_t sample) {

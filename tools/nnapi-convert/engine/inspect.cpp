@@ -68,10 +68,7 @@ std::string conditions_text(const Metadata& metadata) {
   std::vector<std::string> names;
   for (const MetadataInput& input : metadata.inputs) names.push_back(input.name);
   std::string text = "checked at each call\n";
-  for (const SizeCondition& condition : metadata.conditions) {
-    const ConditionText words = text_of(condition, names);
-    text += fmt::format("  {} {}\n", words.subject, words.needed);
-  }
+  for (const SizeCondition& condition : metadata.conditions) text += "  " + text_of(condition, names).line() + "\n";
   return text;
 }
 
