@@ -14,10 +14,6 @@
 namespace nnapi_convert::nnapi {
 namespace {
 
-bool is_convolution(OperationCode code) {
-  return has_trait(code, OperationTrait::kConvolution);
-}
-
 bool is_float(OperandCode type) {
   return type == OperandCode::TENSOR_FLOAT32 || type == OperandCode::TENSOR_FLOAT16;
 }
@@ -55,7 +51,7 @@ class SpeedRules {
         sum.after_convolution |= around(input).after_convolution;
         sum.after_dequantize |= around(input).after_dequantize;
       }
-      sum.after_convolution |= is_convolution(operation.code);
+      sum.after_convolution |= has_trait(operation.code, OperationTrait::kConvolution);
       sum.after_dequantize |= operation.code == OperationCode::DEQUANTIZE;
       sum.after_dequantize &= operation.code != OperationCode::QUANTIZE;
       for (const OperandId output : operation.outputs) {
@@ -69,7 +65,7 @@ class SpeedRules {
         sum.before_convolution |= around(output).before_convolution;
         sum.before_quantize |= around(output).before_quantize;
       }
-      sum.before_convolution |= is_convolution(operation->code);
+      sum.before_convolution |= has_trait(operation->code, OperationTrait::kConvolution);
       sum.before_quantize |= operation->code == OperationCode::QUANTIZE;
       sum.before_quantize &= operation->code != OperationCode::DEQUANTIZE;
       for (const OperandId input : operation->inputs) {
@@ -156,7 +152,7 @@ class SpeedRules {
   }
 
   void check_weights(const Operation& operation) {
-    if (!is_convolution(operation.code) && operation.code != OperationCode::FULLY_CONNECTED) return;
+    if (!has_trait(operation.code, OperationTrait::kWeighted)) return;
     if (input(operation, 1).is_constant()) return;
     add("run-time-weights", operation, "with weights that are computed as the model runs",
         "make the weights a parameter of the module; drivers prepare constant weights once, and many take no others",
