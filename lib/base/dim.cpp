@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "lib/base/error.h"
+#include "lib/base/size_of_values.h"
 
 namespace nnapi_convert {
 namespace {
@@ -32,8 +33,14 @@ int64_t checked_product(int64_t a, int64_t b) {
   return product;
 }
 
+// Puts atoms in their order.
 std::string dump_symbol(int input, int axis) {
   return fmt::format("x{}.{}", input, axis);
+}
+
+std::string shown_symbol(int input, int axis) {
+  if (input >= kFirstSizeOfValues) return fmt::format("?{}", input - kFirstSizeOfValues);
+  return dump_symbol(input, axis);
 }
 
 }  // namespace
@@ -265,7 +272,7 @@ std::string Dim::text(const std::function<std::string(int, int)>& symbol) const 
 }
 
 std::string Dim::text() const {
-  return text(dump_symbol);
+  return text(shown_symbol);
 }
 
 std::string to_text(const Dims& dims) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "lib/base/dim.h"
+#include "lib/base/size_of_values.h"
 #include "tests/base/random_dim.h"
 
 using namespace nnapi_convert;
@@ -102,6 +103,13 @@ TEST_CASE("Dim: text") {
   CHECK((h * w * 3 - h + 5).text() == "3 * x0.2 * x1.3 - x0.2 + 5");
   CHECK((5 - h).text() == "-x0.2 + 5");
   CHECK((h + 1).floor_div(2).text([](int, int) { return "H"; }) == "((H + 1) // 2)");
+}
+
+TEST_CASE("Dim: sizes that depend on values have no number of an input") {
+  const Dim found = Dim::of_input(kFirstSizeOfValues + 2, 0), h = Dim::of_input(0, 2);
+  CHECK(found.text() == "?2");
+  CHECK((found * h + 1).text() == (h * found + 1).text());
+  CHECK((found * 2 + h).text().find("1048") == std::string::npos);
 }
 
 TEST_CASE("Dim: random texts mean in Python what the expression is") {

@@ -5,13 +5,9 @@
 
 #include <algorithm>
 
+#include "lib/base/size_of_values.h"
+
 namespace nnapi_convert {
-namespace {
-
-// A number above the number of any input of a model.
-constexpr int kFirstRuntimeSize = 1 << 20;
-
-}  // namespace
 
 c10::IValue sizes_constant(const TorchValue& value, const std::vector<int64_t>& sizes) {
   switch (value.type()->kind()) {
@@ -29,15 +25,15 @@ Dim to_dim(const OpenSize& size) {
 }
 
 OpenSize runtime_size(size_t number) {
-  return {kFirstRuntimeSize + static_cast<int>(number), 0};
+  return {kFirstSizeOfValues + static_cast<int>(number), 0};
 }
 
 size_t number_of(const OpenSize& size) {
-  return static_cast<size_t>(size.first - kFirstRuntimeSize);
+  return static_cast<size_t>(size.first - kFirstSizeOfValues);
 }
 
 bool is_runtime_size(const OpenSize& size) {
-  return size.first >= kFirstRuntimeSize;
+  return size.first >= kFirstSizeOfValues;
 }
 
 std::set<OpenSize> open_sizes_in(const Dim& dim) {
