@@ -74,6 +74,12 @@ class OtherLibraries(CliTest):
         self.fail_with(3, self.fixture("bundled.pt"), "--torch-library", "nothing.so", "-o", self.folder / "out.pt",
                        needed=["can't load the library nothing.so"])
 
+    def test_a_name_without_a_folder(self):
+        """The system's loader looks for it, and not in this folder."""
+        (self.folder / "here.so").write_bytes(b"")
+        self.fail_with(3, self.fixture("bundled.pt"), "--torch-library", "here.so", "-o", "out.pt", cwd=self.folder,
+                       needed=["for the file in this folder write ./here.so"])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -7,6 +7,8 @@
 #include <torch/csrc/jit/frontend/function_schema_parser.h>
 #include <torch/library.h>
 
+#include <filesystem>
+
 #include "lib/base/error.h"
 #include "lib/base/input_file.h"
 #include "lib/ops/families.h"
@@ -77,8 +79,12 @@ bool declare_all() {
 void load_torch_library(const std::string& path) {
   const std::string problem = problem_of_library(path);
   if (problem.empty() && dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) return;
+  const std::string reason = problem.empty() ? dlerror() : problem;
+  std::error_code ignored;
+  const bool is_here = path.find('/') == std::string::npos && std::filesystem::exists(path, ignored);
   throw ConvertError(ExitCode::kBadFile,
-                     fmt::format("can't load the library {}: {}", path, problem.empty() ? dlerror() : problem.c_str()));
+                     fmt::format("can't load the library {}: {}{}", path, reason,
+                                 is_here ? fmt::format("; for the file in this folder write ./{}", path) : ""));
 }
 
 void declare_custom_operators() {
