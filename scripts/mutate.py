@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Tells which changes by one token no test notices. It chooses places of lib by a seed, builds all changes at once, each
-behind a switch, finds which tests reach each place, and runs these tests, the short ones first, with one change on at a
-time, until one fails. Prints a line for each change that no test noticed, and the share that was.
+behind a switch, finds which tests reach each place, and runs these tests, with one change on at a time, until one fails:
+first those that are short and reach few places. Prints a line for each change that no test noticed, and the share that was.
 
     scripts/mutate.py                        300 places (build/mutants: half an hour to build, then about two hours)
     scripts/mutate.py --under lib/litert --places 30 --tests '^litert'
@@ -211,7 +211,8 @@ def start_servers(tests: List[Test]) -> None:
 
 
 def reach(tests: List[Test], state: State, count: int) -> Dict[int, List[Test]]:
-    """The tests that reach each change, by the time they take; tests that fail without a change are left out."""
+    """The tests that reach each change, those that are short and reach few others first; tests that fail without a change are
+    left out."""
     result: Dict[int, List[Test]] = {number: [] for number in range(1, count + 1)}
     for test in tests:
         state.turn_on(0)
@@ -221,8 +222,9 @@ def reach(tests: List[Test], state: State, count: int) -> Dict[int, List[Test]]:
         for number in state.reached():
             if number in result:
                 result[number].append(test)
+    reached = collections.Counter(test.name for found in result.values() for test in found)
     for found in result.values():
-        found.sort(key=lambda test: test.seconds)
+        found.sort(key=lambda test: test.seconds * reached[test.name])
     return result
 
 
