@@ -83,6 +83,10 @@ std::vector<ListedPicture> in_list(const std::string& list) {
 
 }  // namespace
 
+bool names_arrays(const std::string& source) {
+  return fs::is_directory(source) ? !list_arrays(source).empty() : is_array(source);
+}
+
 bool names_pictures(const std::string& source) {
   if (fs::is_directory(source)) return list_arrays(source).empty();
   return ending(source) == ".txt" || is_picture(source);

@@ -11,6 +11,9 @@ namespace nnapi_convert::calibration {
 // True for a folder without arrays, for .txt and for what ends as pictures do.
 bool names_pictures(const std::string& source);
 
+// True for a .npy or .npz file, and for a folder of them.
+bool names_arrays(const std::string& source);
+
 struct ListedPicture {
   std::string path;
   std::string name = {};   // as the source has it: relative to the folder, or as the list writes it

@@ -26,8 +26,9 @@ class ZipWriter {
   // Hands over a record's content in pieces.
   using Write = std::function<void(const nnapi::ByteSink& sink)>;
 
-  // `sink` takes the archive's next bytes. All records are in the folder `root`.
-  ZipWriter(const std::string& root, nnapi::ByteSink sink) : root_(root + '/'), sink_(std::move(sink)) {}
+  // `sink` takes the archive's next bytes. All records are in the folder `root`; in none where it is empty.
+  ZipWriter(const std::string& root, nnapi::ByteSink sink)
+      : root_(root.empty() ? "" : root + '/'), sink_(std::move(sink)) {}
 
   void add(const std::string& name, const std::string& content);
   // Adds a record of `bytes` bytes, as many as `write` has to give. Returns their CRC-32.

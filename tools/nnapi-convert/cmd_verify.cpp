@@ -42,6 +42,7 @@ FilesInUse files_of(const VerifyArguments& arguments) {
                 {"OUT", request.converted},
                 {"--inputs", is_file_of_samples(request.inputs_file) ? request.inputs_file : "", AlsoFits::kFolder},
                 {"--reference", request.reference}};
+  files.written = {{"--results", arguments.results}};
   add_libraries(files, arguments.torch_libraries);
   return files;
 }
@@ -70,8 +71,13 @@ int run_verify(const Arguments& command_line) {
       ->type_name("SPEC")
       ->allow_extra_args(false);
   app.add_option("--inputs", request.inputs_file,
-                 "tensors by torch.save((x, ...), FILE) instead of random ones; or a tuple of such tuples")
+                 "in place of random ones: tensors by torch.save((x, ...), FILE), or a tuple of such tuples;\n"
+                 ".npy or .npz; a folder of these, or of pictures, if OUT knows how they are prepared")
       ->type_name("FILE");
+  app.add_option("--results", arguments.results,
+                 "write inputs and results to a .npz file, whatever the comparison says")
+      ->type_name("FILE")
+      ->group("More options");
   app.add_option("--reference", request.reference, "the float twin of a quantised model")->type_name("FLOAT.pt");
   app.add_option("--samples", request.samples,
                  fmt::format("number of random inputs [{}; with --reference {}]", VerifyDefaults::kSamples,

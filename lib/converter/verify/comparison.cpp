@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "lib/base/watched_run.h"
+#include "lib/converter/verify/compared_sample.h"
 #include "lib/converter/verify/run_models.h"
 
 namespace nnapi_convert {
@@ -110,6 +111,28 @@ class Keeper {
   bool is_dropped_ = false;
 };
 
+Tensors meant_values(Tensors tensors) {
+  for (at::Tensor& tensor : tensors) {
+    if (tensor.is_quantized()) tensor = tensor.dequantize();
+  }
+  return tensors;
+}
+
+ComparedSample compared_sample(size_t number, const Values& leaves, const Metadata& metadata, const Tensors& original,
+                               const Tensors& converted) {
+  ComparedSample sample;
+  sample.place = std::to_string(number);
+  with_tensors(leaves, [&](size_t input, const at::Tensor& tensor) {
+    sample.input_names.push_back(metadata.inputs.at(input).name);
+    sample.inputs.push_back(tensor);
+    return tensor;
+  });
+  sample.inputs = meant_values(std::move(sample.inputs));
+  sample.original = meant_values(original);
+  sample.converted = meant_values(converted);
+  return sample;
+}
+
 }  // namespace
 
 Comparison compare_models(const ComparedModels& models, const std::vector<Values>& samples) {
@@ -131,6 +154,7 @@ Comparison compare_models(const ComparedModels& models, const std::vector<Values
     Tensors found = models.run_converted(sample);
     if (request.without_torch) found = with_numbers_of(expected, std::move(found));
     keeper.add(for_original, expected, found);
+    if (request.on_sample) request.on_sample(compared_sample(number, sample, metadata, expected, found));
     if (models.ties && expected.size() == found.size() && !are_near(expected, found, *models.ties)) {
       if (const auto rows = match_rows(expected, found, *models.ties)) {
         if (!result.ties) result.ties.emplace();

@@ -24,6 +24,7 @@
 #include "lib/converter/load/load.h"
 #include "lib/converter/load/packed_weights.h"
 #include "lib/converter/verify/border_check.h"
+#include "lib/converter/verify/compared_sample.h"
 #include "lib/converter/verify/comparison.h"
 #include "lib/converter/verify/litert_runner.h"
 #include "lib/converter/verify/own_rounding.h"
@@ -187,6 +188,7 @@ void try_what_is_right_too(Verification& result, const LoadedModel& original, co
                            const std::vector<Values>& samples) {
   VerifyRequest silent = models.request;
   silent.on_progress = nullptr;
+  silent.on_sample = nullptr;
   std::optional<torch::jit::Module> defined = with_float_products(original);
   for (const bool is_as_defined : {false, true}) {
     if (is_as_defined && !defined) break;
@@ -345,6 +347,12 @@ Verification verify_package(const VerifyRequest& request, LoadedModel& original,
     VerifyRequest own = request;
     if (has_data && !is_calibrated[i]) own.inputs_file.clear();
     own.fp16 = request.fp16 && is_relaxed(converted);
+    if (request.on_sample) {
+      own.on_sample = [&request, i](ComparedSample sample) {
+        sample.place = fmt::format("model {}/{}", i + 1, sample.place);
+        request.on_sample(sample);
+      };
+    }
     is_any_half = is_any_half || own.fp16;
     try {
       variants.push_back({name, verify_on_host(own, original, reference, converted, i + 1)});

@@ -211,13 +211,14 @@ std::vector<at::Tensor> tensors_of(const std::optional<Values>& sample) {
   return tensors;
 }
 
-// Samples as the calibration took them, with its options for pictures.
+// Samples as a calibration takes them, with the file's options for pictures.
 std::vector<Values> like_calibration(const VerifyRequest& request, const LoadedModel& original,
                                      const ConvertedFile& converted, const ForwardArguments& arguments) {
   CalibrationOptions options;
   options.source = request.inputs_file;
   options.is_of_verify = !request.hold_back;
-  options.pictures = recorded_pictures(converted).value_or(PictureChoice());
+  if (!calibration::names_arrays(options.source))
+    options.pictures = recorded_pictures(converted).value_or(PictureChoice());
   ModuleInterface interface;
   for (const MetadataInput& input : converted.metadata.inputs) {
     TensorType type = input.type.is_quantized() ? TensorType{at::kFloat, input.type.dims, {}} : input.type;
@@ -382,7 +383,8 @@ std::vector<Values> SampleMaker::samples(int count, const MadeUp& how) const {
 std::vector<Values> SampleMaker::given() const {
   const bool are_pictures = calibration::names_pictures(request_.inputs_file);
   const bool has_pictures = recorded_pictures(converted_) || recorded_pixels(converted_);
-  if (recorded_calibration(converted_) || (are_pictures && has_pictures)) {
+  const bool are_arrays = calibration::names_arrays(request_.inputs_file);
+  if (recorded_calibration(converted_) || are_arrays || (are_pictures && has_pictures)) {
     return like_calibration(request_, original_, converted_, arguments_);
   }
   const std::vector<MetadataInput>& inputs = converted_.metadata.inputs;

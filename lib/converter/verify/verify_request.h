@@ -40,6 +40,8 @@ struct VerifyDefaults {
   static constexpr double kVaryingShare = 1e-3;     // of the range, that live outputs differ by between samples
 };
 
+struct ComparedSample;
+
 struct VerifyRequest {
   std::string original;
   std::string converted;
@@ -57,6 +59,7 @@ struct VerifyRequest {
   bool without_torch = false;     // runs the file as an app without PyTorch does, by the shim's C interface
   bool is_of_conversion = false;  // convert's --verify: the options are those of convert
   std::function<void(size_t done, size_t all)> on_progress = {};  // with samples
+  std::function<void(const ComparedSample& sample)> on_sample = {};
 };
 
 // How inputs are given: "`nnapi-convert verify --inputs FILE`".

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <iostream>
+#include <optional>
 
 #include "lib/base/error.h"
 #include "lib/base/json_text.h"
@@ -14,6 +15,7 @@
 #include "lib/converter/report/report.h"
 #include "lib/converter/verify/litert_runner.h"
 #include "lib/converter/verify/operation_check.h"
+#include "lib/converter/verify/result_file.h"
 #include "tools/nnapi-convert/engine/functions.h"
 #include "tools/nnapi-convert/engine/progress.h"
 
@@ -27,17 +29,21 @@ int check_each_operation(const VerifyRequest& request, bool is_json) {
 }
 
 // Compares one method after the other.
-int verify_methods(const VerifyArguments& arguments, const std::vector<std::string>& methods, Progress& progress) {
+int verify_methods(const VerifyArguments& arguments, const std::vector<std::string>& methods,
+                   std::optional<ResultFile>& results, Progress& progress) {
   nlohmann::json report = {{"passed", true}, {"methods", nlohmann::json::array()}};
   const bool is_json = arguments.format == "json";
   for (const std::string& method : methods) {
-    const Verification verification = verify(request_of_method(arguments.request, method, methods));
+    VerifyRequest request = request_of_method(arguments.request, method, methods);
+    if (results) request.on_sample = [&](const ComparedSample& sample) { results->add(sample, method + "/"); };
+    const Verification verification = verify(request);
     report["methods"].push_back(to_json(verification));
     report["methods"].back()["method"] = method;
     progress.clear();
     if (!verification.passed) report["passed"] = false;
     if (!is_json) std::cout << "method " << method << "\n" << to_text(verification);
   }
+  if (results) results->commit();
   if (is_json) std::cout << json_text(report, 2) + "\n";
   return static_cast<int>(report["passed"] ? ExitCode::kDone : ExitCode::kVerificationFailed);
 }
@@ -63,17 +69,27 @@ int verify_and_print(const VerifyArguments& given) {
   if (is_of_litert && arguments.per_op) {
     throw ConvertError(ExitCode::kUsage, "--per-op: it is for NNAPI; verify the file that -o wrote");
   }
+  if (arguments.per_op && !arguments.results.empty()) {
+    throw ConvertError(ExitCode::kUsage, "--results: without --per-op, which compares other values");
+  }
   if (arguments.per_op && arguments.request.without_torch) {
     throw ConvertError(ExitCode::kUsage,
                        "--per-op: it compares values within PyTorch's module; without --without-torch");
   }
   std::vector<std::string> methods = arguments.methods;
   if (methods.empty()) methods = is_of_litert ? litert_method_names(converted) : converted_method_names(converted);
-  if (!methods.empty())
-    return arguments.per_op ? check_methods(arguments, methods) : verify_methods(arguments, methods, progress);
-  if (arguments.per_op) return check_each_operation(arguments.request, is_json);
+  if (arguments.per_op) {
+    return methods.empty() ? check_each_operation(arguments.request, is_json) : check_methods(arguments, methods);
+  }
+  std::optional<ResultFile> results;
+  if (!arguments.results.empty()) {
+    results.emplace(arguments.results);
+    arguments.request.on_sample = [&](const ComparedSample& sample) { results->add(sample, ""); };
+  }
+  if (!methods.empty()) return verify_methods(arguments, methods, results, progress);
   const Verification verification = verify(arguments.request);
   progress.clear();
+  if (results) results->commit();
   std::cout << (is_json ? json_text(to_json(verification), 2) + "\n" : to_text(verification));
   return static_cast<int>(verification.passed ? ExitCode::kDone : ExitCode::kVerificationFailed);
 }
