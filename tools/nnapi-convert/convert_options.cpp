@@ -363,6 +363,15 @@ void add_convert_options(CLI::App& app, ConvertArguments& arguments) {
   app.add_option("--emit-cpu", arguments.options.emit_cpu, "also write the CPU counterpart, optimised for mobile")
       ->type_name("FILE")
       ->group(kResult);
+  app.add_option("--emit-python", arguments.python_code,
+                 "also write a script that compares OUT with MODEL, by the Python module nnapi_convert")
+      ->check(not_empty())
+      ->type_name("FILE")
+      ->group(kResult);
+  app.add_option("--emit-kotlin", arguments.kotlin_code, "also write a class that runs OUT in an app")
+      ->check(not_empty())
+      ->type_name("FILE")
+      ->group(kResult);
   app.add_flag("--verify", arguments.verify, "run original and result on this machine and compare");
   app.add_option("--verify-inputs", arguments.verify_inputs,
                  "verify on these inputs in place of made-up ones: what verify --inputs takes")
@@ -402,6 +411,8 @@ FilesInUse files_of(const ConvertArguments& arguments) {
   add_libraries(files, arguments.torch_libraries);
   files.written.push_back({"--litert", arguments.litert});
   files.written.push_back({"--emit-cpu", arguments.options.emit_cpu});
+  files.written.push_back({"--emit-python", arguments.python_code});
+  files.written.push_back({"--emit-kotlin", arguments.kotlin_code});
   for (const std::string& path : arguments.reports) files.written.push_back({"--report", path, AlsoFits::kPipe});
   return files;
 }
@@ -415,7 +426,8 @@ std::vector<ConvertOption> convert_options() {
     if (option->get_lnames().empty()) continue;
     ConvertOption entry;
     entry.rule.name = option->get_lnames()[0];
-    static const std::set<std::string> of_one_model = {"help", "output", "report", "dump-after"};
+    static const std::set<std::string> of_one_model = {"help",       "output",      "report",
+                                                       "dump-after", "emit-python", "emit-kotlin"};
     if (of_one_model.count(entry.rule.name) != 0) continue;
     const auto file = kFurtherFiles.find(entry.rule.name);
     entry.rule.is_flag = option->get_expected_min() == 0 || file != kFurtherFiles.end();

@@ -262,6 +262,14 @@ void check_no_torchscript(const ConvertArguments& arguments) {
   }
 }
 
+void check_code(const ConvertArguments& arguments) {
+  refuse_standard_output("--emit-python", arguments.python_code);
+  refuse_standard_output("--emit-kotlin", arguments.kotlin_code);
+  if (arguments.kotlin_code.empty() || arguments.has_output) return;
+  throw ConvertError(ExitCode::kUsage,
+                     "--emit-kotlin: it is for the file that -o writes; docs/litert.md has lines for LiteRT");
+}
+
 void check_needs_pytorch(const ConvertOptions& options) {
   if (!options.may_need_pytorch || options.runtime == Runtime::kShim) return;
   throw ConvertError(ExitCode::kUsage,
@@ -275,10 +283,11 @@ void check_needs_pytorch(const ConvertOptions& options) {
 //
 // With `is_of_report`, all options that were given but those that name the model's files and say what is printed.
 std::vector<std::string> given_options(const CLI::App& app, const ConvertArguments& arguments, bool is_of_report) {
-  static const std::set<std::string> kOthers = {"help",    "help-all",   "output",       "litert",        "report",
-                                                "verify",  "dump-after", "emit-cpu",     "torch-library", "calibrate",
-                                                "verbose", "quiet",      "verify-inputs"};
-  static const std::set<std::string> kOfPrinting = {"help", "help-all", "output", "report", "verbose", "quiet"};
+  static const std::set<std::string> kOthers = {
+      "help",          "help-all",  "output",  "litert", "report",        "verify",      "dump-after", "emit-cpu",
+      "torch-library", "calibrate", "verbose", "quiet",  "verify-inputs", "emit-python", "emit-kotlin"};
+  static const std::set<std::string> kOfPrinting = {"help",    "help-all", "output",      "report",
+                                                    "verbose", "quiet",    "emit-python", "emit-kotlin"};
   const std::set<std::string>& others = is_of_report ? kOfPrinting : kOthers;
   const bool has_usual_defaults = !is_of_report && (arguments.litert.empty() || !arguments.output.empty());
   std::vector<std::string> given;
@@ -373,6 +382,7 @@ void read_parsed(const CLI::App& app, ConvertArguments& arguments) {
   read_pictures(arguments);
   check_methods(arguments);
   check_litert(app, arguments);
+  check_code(arguments);
   arguments.given = given_options(app, arguments, false);
   arguments.told = given_options(app, arguments, true);
 }

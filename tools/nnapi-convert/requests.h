@@ -18,10 +18,11 @@ struct ConvertArguments {
   std::string model, output, litert, dump_after;
   std::vector<std::string> inputs, methods, torch_libraries, reports;
   std::string nhwc, device_profile, package_text, pixels_text;
-  std::string labels;                   // file of the names of classes; empty: none
-  std::vector<std::string> notes;       // each KEY=VALUE
-  std::vector<std::string> given;       // the options that decide the result, as they were given; of paths the names
-  std::vector<std::string> told;        // those that reports show
+  std::string python_code, kotlin_code;  // files to begin with; empty: none
+  std::string labels;                    // file of the names of classes; empty: none
+  std::vector<std::string> notes;        // each KEY=VALUE
+  std::vector<std::string> given;        // the options that decide the result, as they were given; of paths the names
+  std::vector<std::string> told;         // those that reports show
   std::string verify_inputs;            // what --verify runs the models on; empty: made-up inputs, or the calibration's
   std::vector<PackageRequest> package;  // of package_text; empty: one model
   int64_t min_api = 0;
@@ -32,6 +33,9 @@ struct ConvertArguments {
   bool has_target = false;  // the command line gives a feature level, an API level or a device
   ConvertOptions options;
   CalibrationOptions calibration;
+
+  // The file that messages and reports name.
+  const std::string& shown_output() const { return output.empty() ? litert : output; }
 };
 
 struct CheckArguments {
@@ -45,6 +49,7 @@ struct VerifyArguments {
   VerifyRequest request;
   std::vector<std::string> methods;  // empty: all that the file has
   std::vector<std::string> torch_libraries;
+  std::string results;  // where to write them; empty: nowhere
   bool per_op = false;
   std::string format = "text";
 };

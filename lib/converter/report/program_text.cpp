@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "lib/base/error.h"
 #include "lib/format/program_format.h"
 
 namespace nnapi_convert {
@@ -232,6 +233,17 @@ class ProgramText {
 };
 
 }  // namespace
+
+std::optional<FileProgram> read_program(const std::string& path) {
+  FileProgram read;
+  nnapi_shim_error error{};
+  if (read.archive.open(path.c_str(), &error) != NNAPI_SHIM_OK) return std::nullopt;
+  const nnapi_shim::ProgramRecord& record = read.archive.program();
+  if (record.data == nullptr) return std::nullopt;
+  read.program = Program::parse(record.data, record.bytes, error.message, sizeof error.message);
+  if (!read.program) throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}", path, error.message));
+  return read;
+}
 
 std::string to_text(const nnapi_shim::program::Program& program) {
   return ProgramText(program).run();

@@ -1,12 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shows the program of a file (lib/format/program_format.h) as text: what the shim runs without PyTorch.
+// Reads the program of a file (lib/format/program_format.h), which the shim runs without PyTorch, and shows it as text.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "lib/program/program.h"
+#include "lib/shim/archive.h"
 
 namespace nnapi_convert {
+
+struct FileProgram {
+  nnapi_shim::Archive archive;  // holds the program's tensors
+  std::unique_ptr<const nnapi_shim::program::Program> program;
+};
+
+// Returns nothing for a file without a program. Throws ConvertError (kBadFile) for a damaged program.
+std::optional<FileProgram> read_program(const std::string& path);
 
 // A line for each instruction: what it writes, what it does, and its place in the model's source. Registers are r0, r1;
 // blocks stand indented.

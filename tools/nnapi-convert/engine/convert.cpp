@@ -38,6 +38,7 @@
 #include "tools/nnapi-convert/engine/functions.h"
 #include "tools/nnapi-convert/engine/package.h"
 #include "tools/nnapi-convert/engine/progress.h"
+#include "tools/nnapi-convert/engine/starting_files.h"
 
 namespace nnapi_convert {
 namespace {
@@ -92,7 +93,7 @@ struct Outputs {
   }
 
   std::optional<PendingFile> converted, litert, cpu;
-  PendingTexts reports;
+  PendingTexts reports, code;
 };
 
 // The request of a conversion's --verify. Without inputs of its own it takes the calibration's data that were held
@@ -166,11 +167,6 @@ void log_method(const MethodFindings& found, const std::optional<TargetLoss>& lo
   log_parts(found.method.conversion, name + ": ");
   log_weights(found.method.conversion, is_stdout_taken, name + ": ");
   if (found.verification) log_verification(*found.verification, is_stdout_taken, "method " + name + "\n");
-}
-
-// The file that messages and reports name.
-const std::string& output_of(const ConvertArguments& arguments) {
-  return arguments.output.empty() ? arguments.litert : arguments.output;
 }
 
 // What the file tells people and apps about the model.
@@ -257,17 +253,18 @@ int finish(Outputs& outputs, bool is_verified, const ConvertArguments& arguments
   flush_standard_output();
   if (!is_verified) {
     outputs.reports.commit();
-    spdlog::error("verification failed: {} is not written", output_of(arguments));
+    spdlog::error("verification failed: {} is not written", arguments.shown_output());
     return static_cast<int>(ExitCode::kVerificationFailed);
   }
   for (auto* each : {&outputs.converted, &outputs.litert, &outputs.cpu}) {
     if (*each) (*each)->finish();
   }
   outputs.reports.commit();
+  outputs.code.commit();
   for (auto* each : {&outputs.cpu, &outputs.litert, &outputs.converted}) {
     if (*each) (*each)->commit();
   }
-  spdlog::info("wrote {}", output_of(arguments));
+  spdlog::info("wrote {}", arguments.shown_output());
   return static_cast<int>(ExitCode::kDone);
 }
 
@@ -288,6 +285,7 @@ int convert_methods_and_write(const ConvertArguments& arguments, LoadedModel loa
   const std::string converted = outputs.converted ? outputs.converted->path().string() : "";
   if (outputs.converted) write_and_release(conversion, converted);
   findings.check_weights();
+  add_starting_code(outputs.code, arguments, converted);
   std::vector<MethodFindings> methods;
   for (size_t i = 0; i < conversion.methods.size(); ++i) {
     MethodConversion& method = conversion.methods[i];
@@ -305,9 +303,10 @@ int convert_methods_and_write(const ConvertArguments& arguments, LoadedModel loa
     log_method(methods[i], losses.empty() ? std::nullopt : std::optional(losses[i]), has_stdout(arguments.reports));
   }
   if (!arguments.reports.empty()) {
-    add_reports(outputs.reports, arguments.reports,
-                litert.added_to(completed(
-                    make_report(arguments.model, output_of(arguments), findings.diagnostics, methods), arguments, {})));
+    add_reports(
+        outputs.reports, arguments.reports,
+        litert.added_to(completed(make_report(arguments.model, arguments.shown_output(), findings.diagnostics, methods),
+                                  arguments, {})));
   }
   const bool is_verified = std::all_of(methods.begin(), methods.end(), [](const MethodFindings& each) {
     return !each.verification || each.verification->passed;
@@ -383,6 +382,7 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
   const std::string converted = outputs.converted ? outputs.converted->path().string() : "";
   if (outputs.converted) write_and_release(conversion, converted);
   findings.check_weights();
+  add_starting_code(outputs.code, arguments, converted);
   std::optional<Verification> verification;
   if (arguments.verify && outputs.converted) {
     progress.show("verify");
@@ -408,7 +408,7 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
   if (of_litert) log_verification(*of_litert, has_stdout(arguments.reports), "LiteRT:\n");
   if (!arguments.reports.empty()) {
     const nlohmann::json report =
-        make_report(arguments.model, output_of(arguments), conversion, diagnostics, verification);
+        make_report(arguments.model, arguments.shown_output(), conversion, diagnostics, verification);
     add_reports(outputs.reports, arguments.reports, litert.added_to(completed(report, arguments, findings.loss)));
   }
   if (!arguments.calibration.table.empty() && !arguments.calibration.reads_table()) {

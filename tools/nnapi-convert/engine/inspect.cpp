@@ -15,6 +15,7 @@
 #include "lib/converter/load/converted_file.h"
 #include "lib/converter/load/extra_files.h"
 #include "lib/converter/report/converted_graph.h"
+#include "lib/converter/report/picture_text.h"
 #include "lib/converter/report/program_text.h"
 #include "lib/converter/report/report_page.h"
 #include "lib/format/buffer_format.h"
@@ -23,7 +24,6 @@
 #include "lib/format/operation_table.h"
 #include "lib/quantise/recorded_calibration.h"
 #include "lib/serialize/size_conditions.h"
-#include "lib/shim/archive.h"
 #include "tools/nnapi-convert/engine/functions.h"
 
 namespace nnapi_convert {
@@ -126,33 +126,18 @@ std::string buffer_text(const BufferModel& buffer) {
   return text + stored_text(buffer) + samples_text(buffer);
 }
 
-std::string numbers_text(const std::vector<double>& numbers) {
-  return numbers.empty() ? "none" : fmt::format("{}", fmt::join(numbers, ","));
-}
-
-std::string pictures_text(const PictureChoice& pictures) {
-  std::string text = "pictures";
-  if (pictures.resize != 0) text += fmt::format(", the shorter side made {} pixels", pictures.resize);
-  if (pictures.crop != 0) text += fmt::format(", the middle {} pixels taken", pictures.crop);
-  if (!pictures.normalises()) return text;
-  return text + fmt::format(", 0 to {}, mean {}, std {}, {}", pictures.pixel_max, numbers_text(pictures.mean),
-                            numbers_text(pictures.std), pictures.is_bgr ? "BGR" : "RGB");
-}
-
 // What --input-pixels said; empty where it wasn't given.
 std::string pixels_text(const ConvertedFile& file) {
   const std::optional<PixelInput> pixels = recorded_pixels(file);
   if (!pixels) return "";
-  return fmt::format("takes pixels as bytes, {}; the original's are 0 to {}, mean {}, std {}, {}\n",
-                     pixels->has_alpha ? "red, green, blue, alpha" : "red, green, blue, or gray", pixels->pixel_max,
-                     numbers_text(pixels->mean), numbers_text(pixels->std), pixels->is_bgr ? "BGR" : "RGB");
+  return "takes " + to_text(*pixels) + "\n";
 }
 
 // How pictures become the input, in a file that was not quantised by them.
 std::string picture_line(const ConvertedFile& file) {
   const std::optional<PictureChoice> pictures = recorded_pictures(file);
   if (!pictures || recorded_calibration(file)) return "";
-  return pictures_text(*pictures) + "\n";
+  return to_text(*pictures) + "\n";
 }
 
 // How the file was quantised by data; empty for others.
@@ -166,7 +151,7 @@ std::string calibration_text(const ConvertedFile& file) {
         fmt::format("; accuracy on {} of them: {}", calibration->accuracy->samples, to_text(*calibration->accuracy));
   }
   if (calibration->score) text += "; " + to_text(*calibration->score);
-  if (calibration->pictures.is_given()) text += "; " + pictures_text(calibration->pictures);
+  if (calibration->pictures.is_given()) text += "; " + to_text(calibration->pictures);
   return text + "\n";
 }
 
@@ -343,24 +328,9 @@ json json_form(const ConvertedFile& file) {
   return form;
 }
 
-}  // namespace
-
-namespace {
-
-// The program of a file; null for a file without one.
-std::unique_ptr<const nnapi_shim::program::Program> read_program(const std::string& path) {
-  nnapi_shim::Archive archive;
-  nnapi_shim_error error{};
-  if (archive.open(path.c_str(), &error) != NNAPI_SHIM_OK || archive.program().data == nullptr) return nullptr;
-  auto program = nnapi_shim::program::Program::parse(archive.program().data, archive.program().bytes, error.message,
-                                                     sizeof error.message);
-  if (!program) throw ConvertError(ExitCode::kBadFile, fmt::format("can't read {}: {}", path, error.message));
-  return program;
-}
-
 std::optional<std::string> program_of(const std::string& path) {
-  const auto program = read_program(path);
-  return program ? std::optional(to_text(*program)) : std::nullopt;
+  const std::optional<FileProgram> read = read_program(path);
+  return read ? std::optional(to_text(*read->program)) : std::nullopt;
 }
 
 // The report of a converted file, with what made it as the file tells.
@@ -421,9 +391,11 @@ std::vector<std::string> called_operators(const std::string& path) {
                     "--runtime shim",
                     path));
   }
-  const auto program = read_program(path);
+  const std::optional<FileProgram> read = read_program(path);
   std::vector<std::string> names;
-  for (uint32_t i = 0; program && i < program->operator_count(); ++i) names.emplace_back(program->operator_name(i));
+  for (uint32_t i = 0; read && i < read->program->operator_count(); ++i) {
+    names.emplace_back(read->program->operator_name(i));
+  }
   return names;
 }
 
