@@ -41,6 +41,14 @@ class Hostile(CliTest):
         self.end(1, "while True:\n  x = torch.relu(x)", "a loop that never ends",
                  options=["--control-flow", "nnapi", "--runtime", "shim", "--feature-level", "4", "--fallback", "none"])
 
+    def test_loops_in_loops(self):
+        """Types of what a loop carries are tried on a copy of its body, and so on within: twice the work for each level."""
+        levels = 30
+        body = "\n".join(" " * i + f"for i{i} in range(int(torch.max(x))):" for i in range(levels))
+        started = time.monotonic()
+        self.end(1, body + "\n" + " " * levels + "x = torch.relu(x)", "can't be lowered")
+        self.assertLess(time.monotonic() - started, SECONDS)
+
     def test_sum_without_end(self):
         self.end(1, "y = torch.sum(torch.expand(torch.ones([1]), [1000000000000]))\nx0 = torch.add(x, y)", "1e+12 elements",
                  result="x0")

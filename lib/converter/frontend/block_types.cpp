@@ -28,6 +28,7 @@ bool same_type(const TensorType& a, const TensorType& b) {
 }
 
 KnownTypes carried_types(Node& loop, const TypeMap& types, const InferTypes& infer_types) {
+  if (is_nested_too_deep(loop)) return KnownTypes(loop.blocks()[0]->inputs().size());
   KnownTypes carried;
   for (size_t i = kLoopInputs; i < loop.inputs().size(); ++i) carried.push_back(known_type(loop.input(i), types));
   for (bool is_fixed = false; !is_fixed;) {  // each round but the last one makes a type unknown

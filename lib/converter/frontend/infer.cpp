@@ -29,6 +29,8 @@ class Sweep {
   // Visits all nodes. False if a pass changed nodes that were visited: the caller begins a new sweep.
   bool run() { return visit(*rewriting_.model.graph->block()); }
 
+  int64_t visited() const { return visited_; }  // nodes, those that were visited again as well
+
   // Returns the names of the passes that changed the graph.
   const std::set<std::string_view>& changing_passes() const { return changing_; }
 
@@ -43,11 +45,13 @@ class Sweep {
   Rewriting& rewriting_;
   const std::vector<NodePass>& passes_;
   std::set<std::string_view> changing_;
+  int64_t visited_ = 0;
 };
 
 bool Sweep::visit(Block& block) {
   for (auto it = block.nodes().begin(); it != block.nodes().end();) {
     tell_sign_of_life();
+    ++visited_;
     Node* node = *it;
     Node* previous = node->prev();
     // This ends: each time there is one prim::If or tuple less, or one number less outside of tensors, or there are
@@ -146,15 +150,21 @@ FixPoint::FixPoint(NormalisedModel& model, const TypeMap& input_types, const Inf
 InferredTypes FixPoint::run() {
   constexpr int kMostRounds = 200;    // that passes on the graph begin
   constexpr int kMostUnrolled = 200;  // rounds in which loops are tried
+  // Visits of nodes in rounds that loops begin: each round unrolls one, so that those of nested loops are as many as
+  // there are rounds of the outer ones. About 20 seconds.
+  constexpr int64_t kMostVisited = 4'000'000;
   int rounds = 0, unrolled = 0;
+  int64_t visited = 0;
   for (;;) {
     NodeTyping typing(model_, input_types_, options_, state_);
-    Rewriting rewriting{model_, options_, typing.types(), infer_copy_, unrolled < kMostUnrolled};
+    Rewriting rewriting{
+        model_, options_, typing.types(), infer_copy_, unrolled < kMostUnrolled, visited < kMostVisited};
     Sweep sweep(typing, rewriting, node_passes_);
     const bool is_done = sweep.run();
     report(sweep.changing_passes(), typing.types());
     if (!is_done) {
       ++unrolled;
+      visited += sweep.visited();
       continue;
     }
     InferredTypes inferred = typing.result();

@@ -84,6 +84,17 @@ int64_t affordable_rounds(Node& loop) {
   return std::min({kMostRounds, kMostUnrolledNodes / nodes, loops == 1 ? kMostRounds : kMostLoops / loops});
 }
 
+bool has_loops_of_depth(const Node& node, int depth) {
+  const int inner = node.kind() == c10::prim::Loop ? depth - 1 : depth;
+  if (inner == 0) return true;
+  for (const torch::jit::Block* block : node.blocks()) {
+    for (const Node* each : block->nodes()) {
+      if (has_loops_of_depth(*each, inner)) return true;
+    }
+  }
+  return false;
+}
+
 // Returns the number that a known condition is; nothing if it is unknown.
 std::optional<bool> condition(const Known& known) {
   const auto* constant = std::get_if<c10::IValue>(&known);
@@ -106,6 +117,11 @@ Known known_of(const Value* value, const TypeMap& types) {
   return constant ? Known(*constant) : Known();
 }
 
+bool is_nested_too_deep(const Node& loop) {
+  constexpr int kDepth = 13;  // each level doubles the work
+  return has_loops_of_depth(loop, kDepth);
+}
+
 std::vector<Known> after_round(Node& loop, const TypeMap& types, const std::vector<Known>& given,
                                const InferTypes& infer_types) {
   return BodyCopy(loop, types).after(given, infer_types);
@@ -114,7 +130,7 @@ std::vector<Known> after_round(Node& loop, const TypeMap& types, const std::vect
 std::optional<int64_t> tried_rounds(Node& loop, const TypeMap& types, const InferTypes& infer_types) {
   const Known most = known_of(loop.input(0), types);
   const auto* limit = std::get_if<c10::IValue>(&most);
-  if (limit == nullptr || !limit->isInt()) return std::nullopt;
+  if (limit == nullptr || !limit->isInt() || is_nested_too_deep(loop)) return std::nullopt;
   const int64_t most_rounds = affordable_rounds(loop);
   std::vector<Known> state = {Known()};
   for (size_t i = kLoopInputs; i < loop.inputs().size(); ++i) state.push_back(known_of(loop.input(i), types));

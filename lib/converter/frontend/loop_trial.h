@@ -25,6 +25,9 @@ std::optional<TensorType> known_type(const torch::jit::Value* value, const TypeM
 
 Known known_of(const torch::jit::Value* value, const TypeMap& types);
 
+// True where loops within the loop are nested so deep that trials, of which each tries what is within, would not end.
+bool is_nested_too_deep(const torch::jit::Node& loop);
+
 // Returns what is known of the results of a loop's body, the condition of the next round first, if the body takes
 // `given`: the counter and the carried values.
 std::vector<Known> after_round(torch::jit::Node& loop, const TypeMap& types, const std::vector<Known>& given,
@@ -32,7 +35,8 @@ std::vector<Known> after_round(torch::jit::Node& loop, const TypeMap& types, con
 
 // Returns how many rounds a loop runs, if what is known of the types says so: a `while` on a counter or on sizes, a
 // `for` with `break` or `continue`. Nothing for loops that depend on other values, and for loops of more than 1,000
-// rounds, of more than 200 loops within, or of more than kMostUnrolledNodes nodes when unrolled.
+// rounds, of more than 200 loops within, or of more than kMostUnrolledNodes nodes when unrolled, and for those that are
+// nested too deep.
 std::optional<int64_t> tried_rounds(torch::jit::Node& loop, const TypeMap& types, const InferTypes& infer_types);
 
 }  // namespace nnapi_convert

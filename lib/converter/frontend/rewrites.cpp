@@ -105,7 +105,8 @@ bool is_structural(const Node& node) {
 }
 
 Rewritten unroll_known_loops(Node* node, Rewriting& rewriting) {
-  if (node->kind() != c10::prim::Loop || !torch::jit::toIValue(node->input(0))) return Rewritten::kNothing;
+  if (node->kind() != c10::prim::Loop || !rewriting.unrolls_loops) return Rewritten::kNothing;
+  if (!torch::jit::toIValue(node->input(0))) return Rewritten::kNothing;
   if (!is_counted(*node)) {
     if (!rewriting.tries_loops) return Rewritten::kNothing;
     const auto rounds = tried_rounds(*node, rewriting.types, rewriting.infer_copy);

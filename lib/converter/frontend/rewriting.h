@@ -19,6 +19,7 @@ struct Rewriting {
   const TypeMap& types;           // of the nodes before the one that is visited, and of kTyped nodes themselves
   const InferTypes& infer_copy;   // infers the types of a copy of a loop's body
   const bool tries_loops = true;  // finds how often a loop runs by tries of its rounds
+  const bool unrolls_loops = true;
   WrittenValues written = WrittenValues(model.graph);
   bool left_written = false;  // a node of known results stays, as the graph changes one of them in place
   bool begins_again = false;  // a pass changed nodes that were visited: the sweep ends
