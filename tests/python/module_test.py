@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import pickle
 import re
 import shutil
 import subprocess
@@ -284,6 +285,20 @@ class Failures(ModuleTest):
             result = nnapi_convert.convert(self.net, self.example, self.out)
         self.assertIn("NCHW", " ".join(result.warnings))
 
+    def test_errors_are_pickled(self):
+        """Dask, Ray and multiprocessing pickle what a worker raises."""
+        with self.assertRaises(nnapi_convert.NotConvertible) as caught:
+            self.convert(Refused().eval(), torch.rand(1, 4, 4), fallback="none", nhwc=False)
+        kinds = nnapi_convert.errors.KINDS.items()
+        errors = [caught.exception, *(kind("text", code, ["nnapi-convert"]) for code, kind in kinds)]
+        for error in errors:
+            error.__notes__ = ["note"]
+            copy = pickle.loads(pickle.dumps(error))
+            with self.subTest(kind=type(error).__name__):
+                self.assertIs(type(error), type(copy))
+                self.assertEqual((str(error), vars(error)), (str(copy), vars(copy)))
+        self.assertNotEqual([], errors[0].refusals)
+
     def test_no_program(self):
         old = os.environ.pop("NNAPI_CONVERT_PROGRAM"), os.environ["PATH"]
         self.addCleanup(os.environ.update, {"NNAPI_CONVERT_PROGRAM": old[0], "PATH": old[1]})
@@ -353,6 +368,17 @@ class Commands(ModuleTest):
         path = result.model
         del result
         self.assertFalse(path.exists())
+
+    def test_results_are_pickled(self):
+        result = self.convert(self.net, self.example)
+        done = self.quietly(nnapi_convert.batch, [MODELS / "bundled.pt"], self.folder / "batch", nhwc=True)
+        for value in (result, result.verify(), nnapi_convert.check(result.model, nhwc=True), done):
+            self.assertEqual(repr(value), repr(pickle.loads(pickle.dumps(value))))
+        copy = pickle.loads(pickle.dumps(result))
+        self.assertEqual((result.report, result.output), (copy.report, copy.output))
+        self.assertTrue(copy.verify().passed)
+        del copy
+        self.assertTrue(result.model.exists(), "a copy removes nothing")
 
 
 class Pieces(unittest.TestCase):

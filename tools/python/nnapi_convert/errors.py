@@ -2,7 +2,7 @@
 """What the module raises and warns of. Texts are the command's own."""
 
 import json
-from typing import Any, Dict, List, Optional, Sequence, Type
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Type
 
 
 class ConversionWarning(UserWarning):
@@ -27,6 +27,10 @@ class Error(Exception):
         self.command: List[str] = list(command)
         self.report = report
         self.refusals: List[Dict[str, Any]] = list((report or {}).get("refusals") or [])
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        """Schedulers pickle what a worker raises; without this, a copy would be made of the text alone."""
+        return type(self), (self.text, self.code, self.command, self.report), self.__dict__
 
 
 class NotConvertible(Error):

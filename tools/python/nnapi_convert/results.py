@@ -4,15 +4,19 @@
 import pathlib
 import shutil
 import weakref
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 
 class Folder:
-    """A folder that is removed with this object."""
+    """A folder that is removed with the object that owns it. Pickled copies own nothing."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, is_owner: bool = True) -> None:
         self.name = name
-        self._finalizer = weakref.finalize(self, shutil.rmtree, name, ignore_errors=True)
+        if is_owner:
+            self._finalizer = weakref.finalize(self, shutil.rmtree, name, ignore_errors=True)
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return Folder, (self.name, False)
 
 
 class Verification:
@@ -38,7 +42,8 @@ class Conversion:
     output   the path of the file; None where only a file for LiteRT was written
     report   the command's report (schemas/report.schema.json)
     summary  the command's line about the file
-    model    the file that was converted: the caller's, or one that lives as long as this object
+    model    the file that was converted: the caller's, or one that lives as long as this object; of a pickled copy,
+             as long as the original
     how      how that file came about: file, torch.export, torch.export.save, torch.jit.trace, torch.jit.save
     problem  why torch.export failed, where torch.jit.trace took its place; else None
     """
