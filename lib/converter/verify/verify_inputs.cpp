@@ -226,8 +226,11 @@ std::vector<Values> like_calibration(const VerifyRequest& request, const LoadedM
   }
   Diagnostics ignored;
   std::vector<Values> samples;
-  size_t limit = static_cast<size_t>(request.samples.value_or(VerifyDefaults::kReferenceSamples));
   const CalibrationSamples all = read_calibration(options, interface, original, ignored).samples;
+  // Arrays for a file that no data quantised are few, and meant.
+  const bool are_all_meant = calibration::names_arrays(options.source) && !recorded_calibration(converted);
+  const int most = are_all_meant ? static_cast<int>(all.size()) : VerifyDefaults::kReferenceSamples;
+  size_t limit = static_cast<size_t>(request.samples.value_or(most));
   const std::vector<bool> is_held_back = held_back(all.size(), request.hold_back.value_or(HoldBack()));
   const bool is_any_held_back = request.hold_back && std::count(is_held_back.begin(), is_held_back.end(), true) > 0;
   for (size_t number = 0; number < all.size(); ++number) {
