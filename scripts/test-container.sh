@@ -43,6 +43,7 @@ line() {
 }
 
 check_page() {
+  # shellcheck disable=SC2016 # the page's fences
   diff <(sed -n '/^```dockerfile$/,/^```$/{/^```/d;p}' "$page") <(grep -v '^#' packaging/container/Dockerfile) >&2 || {
     echo "test-container.sh: $page doesn't show packaging/container/Dockerfile" >&2
     return 1
