@@ -4,7 +4,7 @@
 # --emit-kotlin) with a compiler from Maven Central, and the docs' scripts for Dask and Ray and the workflow for GitHub with the wheel: too slow and
 # too large for every run of the tests. Needs what scripts/install.sh --tests installs, and installs bazel-bootstrap, gradle,
 # maven, nginx-light and python3-venv; Dask and Ray come from PyPI into build/schedulers.
-#   NNAPI_CONVERT_KOTLIN=FOLDER the jars of kotlin-compiler-embeddable, and PyTorch's Android package; without it they are fetched
+#   NNAPI_CONVERT_KOTLIN=FOLDER the jars of kotlin-compiler-embeddable, and PyTorch's two Android packages; without it they are fetched
 #   NNAPI_CONVERT_BUILD=FOLDER  a build folder that is up to date; without it build/release is built
 #   NNAPI_CONVERT_WHEEL=FILE    the wheel; without it one is made of the build folder, in build/bundle
 set -euo pipefail
@@ -27,6 +27,9 @@ fetch_kotlin() {
     <groupId>org.jetbrains.kotlin</groupId><artifactId>kotlin-compiler-embeddable</artifactId><version>2.2.20</version>
   </dependency><dependency>
     <groupId>org.pytorch</groupId><artifactId>pytorch_android</artifactId><version>1.13.1</version><type>aar</type>
+    <exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>
+  </dependency><dependency>
+    <groupId>org.pytorch</groupId><artifactId>pytorch_android_lite</artifactId><version>1.12.2</version><type>aar</type>
     <exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>
   </dependency></dependencies>
 </project>

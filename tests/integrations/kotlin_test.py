@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Lines in Kotlin are compiled: those of the docs, and those that --emit-kotlin writes, which also run, on the host's NNAPI.
-The classes are those of org.nnapiconvert and of PyTorch's Android package, and this project's stand-ins for Android's.
+The classes are those of org.nnapiconvert and of PyTorch's Android packages, and this project's stand-ins for Android's.
 
-NNAPI_CONVERT_KOTLIN is a folder with kotlin-compiler-embeddable and what it needs, in jars, and PyTorch's package (.aar).
+NNAPI_CONVERT_KOTLIN is a folder with kotlin-compiler-embeddable and what it needs, in jars, and PyTorch's two packages (.aar).
 NNAPI_CONVERT_BUILD is a build folder."""
 
 import os
@@ -60,11 +60,13 @@ class KotlinTest(unittest.TestCase):
         sources = [path for name in ("lib/shim_java/annotations", "lib/shim_java/java", "lib/shim_java/android", "tests/java/android")
                    for path in (ROOT / name).rglob("*.java")]
         subprocess.run(["javac", "-cp", os.pathsep.join(JUNIT), "-d", cls.classes, *sources], check=True)
-        (package,) = Path(KOTLIN).glob("pytorch_android-*.aar")
-        with zipfile.ZipFile(package) as content:
-            content.extract("classes.jar", cls.folder)
+        packages = []
+        for name in ("pytorch_android", "pytorch_android_lite"):  # LiteModuleLoader is in the latter alone
+            (package,) = Path(KOTLIN).glob(f"{name}-*.aar")
+            with zipfile.ZipFile(package) as content:
+                packages.append(content.extract("classes.jar", cls.folder / name))
         (cls.library,) = Path(KOTLIN).glob("kotlin-stdlib-[0-9]*.jar")
-        cls.path = os.pathsep.join(map(str, [cls.library, cls.classes, cls.folder / "classes.jar"]))
+        cls.path = os.pathsep.join(map(str, [cls.library, cls.classes, *packages]))
 
     def compile(self, files):
         folder = Path(tempfile.mkdtemp(dir=self.folder))
