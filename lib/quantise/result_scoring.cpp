@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lib/quantise/result_scoring.h"
 
-#include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include "lib/base/file.h"
 #include "lib/base/judging_program.h"
 #include "lib/quantise/detection_score.h"
+#include "lib/serialize/numpy_array.h"
 
 namespace nnapi_convert {
 namespace {
@@ -21,31 +21,11 @@ namespace fs = std::filesystem;
 
 constexpr int kMostSeconds = 600;
 
-// NumPy's name of a dtype, and the tensor as it has it.
-std::pair<const char*, at::Tensor> for_numpy(const at::Tensor& tensor) {
-  if (tensor.scalar_type() == at::kBool) return {"|b1", tensor};
-  if (tensor.scalar_type() == at::kByte) return {"|u1", tensor};
-  if (tensor.is_floating_point()) {
-    const bool is_double = tensor.scalar_type() == at::kDouble;
-    return {is_double ? "<f8" : "<f4", is_double ? tensor : tensor.to(at::kFloat)};
-  }
-  return {"<i8", tensor.to(at::kLong)};
-}
-
-// Format version 1.0: the length of the header as two bytes, and the header to a multiple of 64 bytes.
 void write_numpy(const fs::path& path, const at::Tensor& tensor) {
-  constexpr size_t kPrefix = 10, kAlign = 64;
-  const auto [type, values] = for_numpy(tensor);
-  std::string shape;
-  for (const int64_t size : values.sizes()) shape += fmt::format("{},", size);
-  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", type, shape);
-  header.resize((kPrefix + header.size() + 1 + kAlign - 1) / kAlign * kAlign - kPrefix - 1, ' ');
-  header += '\n';
-  const auto size = static_cast<uint16_t>(header.size());
-  const at::Tensor contiguous = values.contiguous();
+  const NumpyArray array = numpy_array(tensor);
   std::ofstream file(path, std::ios::binary);
-  file << "\x93NUMPY" << '\x01' << '\0' << static_cast<char>(size & 0xff) << static_cast<char>(size >> 8) << header;
-  file.write(static_cast<const char*>(contiguous.data_ptr()), static_cast<std::streamsize>(contiguous.nbytes()));
+  file << array.head;
+  file.write(static_cast<const char*>(array.values.data_ptr()), static_cast<std::streamsize>(array.values.nbytes()));
   file.close();
   if (!file) fail_to_write(path, "the disk may be full");
 }

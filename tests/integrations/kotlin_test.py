@@ -8,6 +8,7 @@ NNAPI_CONVERT_BUILD is a build folder."""
 import os
 import re
 import subprocess
+import sys
 import tempfile
 import unittest
 import zipfile
@@ -21,6 +22,10 @@ from torch import nn
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("NNAPI_CONVERT_BUILD", ROOT / "build/release"))
 PROGRAM = BUILD / "bin/nnapi-convert"
+sys.path.insert(0, str(ROOT / "tests/tools"))
+
+from starting_models import Classes  # noqa: E402
+
 KOTLIN = os.environ.get("NNAPI_CONVERT_KOTLIN", "")
 JUNIT = ["/usr/share/java/junit4.jar", "/usr/share/java/hamcrest.jar"]
 # What an app has where the docs show some lines of it.
@@ -110,15 +115,6 @@ class DocsLines(KotlinTest):
 
     def compile_one(self, line):
         return self.compile({"bad": f"import org.nnapiconvert.*\n{line}\n"})
-
-
-class Classes(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.body, self.head = nn.Conv2d(3, 8, 3, padding=1), nn.Linear(8, 3)
-
-    def forward(self, x):
-        return self.head(torch.relu(self.body(x)).mean([2, 3]))
 
 
 class Found(nn.Module):

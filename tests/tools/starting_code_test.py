@@ -15,6 +15,7 @@ from torch import nn
 from cli import PROGRAM, ROOT, CliTest, environment
 from method_models import Coder
 from mobile_models import seeded
+from starting_models import Classes
 from stock_torch import call, load, tensors
 
 sys.path.insert(0, str(ROOT / "scripts"))
@@ -23,15 +24,6 @@ import make_python_module  # noqa: E402
 PICTURES = ("--resize", "40", "--crop", "32", "--mean", "0.485,0.456,0.406", "--std", "0.229,0.224,0.225")
 CODER = ("--method", "encode", "--method", "decode", "--input", "encode.x=2,64", "--input", "code=2,64", "--input",
          "strength=1.5")
-
-
-class Classes(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.body, self.head = nn.Conv2d(3, 8, 3, padding=1), nn.Linear(8, 3)
-
-    def forward(self, x):
-        return self.head(torch.relu(self.body(x)).mean([2, 3]))
 
 
 class Found(nn.Module):

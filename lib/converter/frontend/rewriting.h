@@ -16,10 +16,10 @@ namespace nnapi_convert {
 struct Rewriting {
   NormalisedModel& model;
   const InferOptions& options;
-  const TypeMap& types;           // of the nodes before the one that is visited, and of kTyped nodes themselves
-  const InferTypes& infer_copy;   // infers the types of a copy of a loop's body
-  const bool tries_loops = true;  // finds how often a loop runs by tries of its rounds
-  const bool unrolls_loops = true;
+  const TypeMap& types;             // of the nodes before the one that is visited, and of kTyped nodes themselves
+  const InferTypes& infer_copy;     // infers the types of a copy of a loop's body
+  const bool tries_loops = true;    // finds how often a loop runs by tries of its rounds
+  const bool unrolls_loops = true;  // else loops of known rounds stay, as what is unrolled takes too long
   WrittenValues written = WrittenValues(model.graph);
   bool left_written = false;  // a node of known results stays, as the graph changes one of them in place
   bool begins_again = false;  // a pass changed nodes that were visited: the sweep ends

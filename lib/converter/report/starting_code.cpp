@@ -71,12 +71,9 @@ std::string kotlin_name(const std::string& text, std::set<std::string>& taken) {
   std::string name = camel_case(text);
   if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) != 0) name = "x" + name;
   if (kWords.count(name) != 0) name += "Value";
-  for (int number = 2; !taken.insert(name).second; ++number) {
-    const std::string other = fmt::format("{}{}", name, number);
-    if (!taken.insert(other).second) continue;
-    return other;
-  }
-  return name;
+  std::string result = name;
+  for (int number = 2; !taken.insert(result).second; ++number) result = fmt::format("{}{}", name, number);
+  return result;
 }
 
 std::string class_name(const std::string& file) {
@@ -239,12 +236,11 @@ std::string torch_function(const CodedMethod& method, std::set<std::string>& nam
 }
 
 // What a file does that knows how its pictures are prepared.
-std::string picture_functions(const CodedFile& file, std::set<std::string>& names) {
+std::string picture_functions(const CodedFile& file) {
   if (!file.knows_pictures) return "";
   std::string text = fmt::format("\n    /** Runs the model on {}. */\n", file.pictures);
   text += "    fun run(picture: NnapiPicture): NnapiResult = model.run(picture)\n";
   if (file.labels == 0 || file.methods[0].result != GivenResult::kFloatTensor) return text;
-  names.insert("classify");
   return text +
          "\n    /** The five best of the file's names. */\n"
          "    fun classify(bitmap: Bitmap): List<NnapiScore> =\n"
@@ -273,7 +269,7 @@ std::string shim_class(const CodedFile& file, const std::string& asset) {
       class_name(asset), kotlin_literal(asset));
   std::set<std::string> names = {"close"};
   for (const CodedMethod& method : file.methods) text += shim_function(method, names);
-  return text + picture_functions(file, names) + "\n    override fun close() = model.close()\n}\n";
+  return text + picture_functions(file) + "\n    override fun close() = model.close()\n}\n";
 }
 
 std::string torch_class(const CodedFile& file, const std::string& asset) {
