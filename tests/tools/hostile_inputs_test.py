@@ -49,6 +49,16 @@ class Hostile(CliTest):
         self.end(1, body + "\n" + " " * levels + "x = torch.relu(x)", "can't be lowered")
         self.assertLess(time.monotonic() - started, SECONDS)
 
+    def test_loops_of_known_rounds_in_loops(self):
+        """Each loop that is written out gives the ones in it known rounds, with as many copies of what is in these."""
+        levels = 300
+        body = "\n".join(" " * i + f"for i{i} in range(torch.size(x, 1)):" for i in range(levels))
+        model = self.model(body + "\n" + " " * levels + "x = torch.relu(x)")
+        started = time.monotonic()
+        self.succeed(model, *INPUT, "--control-flow", "nnapi", "--runtime", "shim", "--feature-level", "4",
+                     "-o", self.folder / "out.pt")
+        self.assertLess(time.monotonic() - started, 15)
+
     def test_sum_without_end(self):
         self.end(1, "y = torch.sum(torch.expand(torch.ones([1]), [1000000000000]))\nx0 = torch.add(x, y)", "1e+12 elements",
                  result="x0")

@@ -84,17 +84,6 @@ int64_t affordable_rounds(Node& loop) {
   return std::min({kMostRounds, kMostUnrolledNodes / nodes, loops == 1 ? kMostRounds : kMostLoops / loops});
 }
 
-bool has_loops_of_depth(const Node& node, int depth) {
-  const int inner = node.kind() == c10::prim::Loop ? depth - 1 : depth;
-  if (inner == 0) return true;
-  for (const torch::jit::Block* block : node.blocks()) {
-    for (const Node* each : block->nodes()) {
-      if (has_loops_of_depth(*each, inner)) return true;
-    }
-  }
-  return false;
-}
-
 // Returns the number that a known condition is; nothing if it is unknown.
 std::optional<bool> condition(const Known& known) {
   const auto* constant = std::get_if<c10::IValue>(&known);
@@ -119,7 +108,7 @@ Known known_of(const Value* value, const TypeMap& types) {
 
 bool is_nested_too_deep(const Node& loop) {
   constexpr int kDepth = 13;  // each level doubles the work
-  return has_loops_of_depth(loop, kDepth);
+  return has_loops_of_depth(*loop.blocks()[0], kDepth - 1);
 }
 
 std::vector<Known> after_round(Node& loop, const TypeMap& types, const std::vector<Known>& given,

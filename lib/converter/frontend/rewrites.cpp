@@ -113,11 +113,13 @@ Rewritten unroll_known_loops(Node* node, Rewriting& rewriting) {
     if (!rounds) return Rewritten::kNothing;
     count_rounds(*node, *rounds);
   }
+  if (rewriting.is_too_large) return Rewritten::kNothing;
   rewriting.begins_again = keeping_outputs(rewriting.model, [](std::shared_ptr<torch::jit::Graph>& graph) {
     const bool any = unroll_loops(graph);
     if (any) torch::jit::RemoveListMutation(graph);
     return any;
   });
+  rewriting.is_too_large = !rewriting.begins_again;
   return rewriting.begins_again ? Rewritten::kReplaced : Rewritten::kNothing;
 }
 
@@ -129,6 +131,7 @@ Rewritten choose_branch(Node* node, Rewriting& rewriting) {
   while (block->nodes().begin() != block->nodes().end()) (*block->nodes().begin())->moveBefore(node);
   for (size_t i = 0; i < node->outputs().size(); ++i) replace(rewriting.model, node->output(i), block->outputs()[i]);
   node->destroy();
+  rewriting.is_too_large = false;
   return Rewritten::kReplaced;
 }
 

@@ -22,6 +22,7 @@ struct Rewriting {
   const bool unrolls_loops = true;  // else loops of known rounds stay, as what is unrolled takes too long
   WrittenValues written = WrittenValues(model.graph);
   bool left_written = false;  // a node of known results stays, as the graph changes one of them in place
+  bool is_too_large = false;  // for its loops of known rounds to be written out; choosing a branch makes it smaller
   bool begins_again = false;  // a pass changed nodes that were visited: the sweep ends
 };
 

@@ -75,8 +75,11 @@ int64_t rounds_at_once(int64_t rounds) {
   return rounds < kWhole ? all_rounds(rounds) : kPart + 1;
 }
 
+// The rounds of inner loops may be known only when the outer ones are written out, which the size does not tell.
 bool is_too_large(const Graph& graph) {
-  return size_of(*graph.block(), all_rounds) > kMostUnrolledNodes;
+  constexpr int kMostLoops = 16;  // in each other: with two rounds each, one more makes more than kMostUnrolledNodes
+  static_assert(int64_t{1} << kMostLoops <= kMostUnrolledNodes && int64_t{2} << kMostLoops > kMostUnrolledNodes);
+  return has_loops_of_depth(*graph.block(), kMostLoops + 1) || size_of(*graph.block(), all_rounds) > kMostUnrolledNodes;
 }
 
 // Python runs no round of range(-1); LibTorch would write out 2^64 - 1.
@@ -95,6 +98,17 @@ void drop_negative_rounds(Graph& graph) {
 
 bool is_counted(const Node& loop) {
   return is_true(loop.input(1)) && is_true(loop.blocks()[0]->outputs()[0]);
+}
+
+bool has_loops_of_depth(const Block& block, int depth) {
+  for (const Node* node : block.nodes()) {
+    const int inner = node->kind() == c10::prim::Loop ? depth - 1 : depth;
+    if (inner == 0) return true;
+    for (const Block* each : node->blocks()) {
+      if (has_loops_of_depth(*each, inner)) return true;
+    }
+  }
+  return false;
 }
 
 void count_rounds(Node& loop, int64_t rounds) {
