@@ -49,7 +49,8 @@ int64_t index_count(const c10::IValue& weight, const c10::IValue& mapping) {
 // can't be run.
 std::optional<at::Tensor> float_table(torch::jit::Node* node) {
   const auto weight = known(node, "weight"), pruned = known(node, "pruned_weights");
-  const auto mapping = is_bag(*node) ? known(node, "compressed_indices_mapping") : c10::IValue();
+  const std::optional<c10::IValue> mapping =
+      is_bag(*node) ? known(node, "compressed_indices_mapping") : std::optional(c10::IValue());
   if (!weight || !pruned || !mapping) return std::nullopt;
   try {
     const bool is_pruned = pruned->toBool();
@@ -57,7 +58,10 @@ std::optional<at::Tensor> float_table(torch::jit::Node* node) {
         at::arange(index_count(*weight, is_pruned ? *mapping : c10::IValue()), at::TensorOptions(at::kLong));
     torch::jit::Stack arguments = {*weight, all};
     if (is_bag(*node)) {
-      arguments.insert(arguments.end(), {all, false, 0, is_pruned, c10::IValue(), *mapping, false});
+      for (const c10::IValue& each : {c10::IValue(all), c10::IValue(false), c10::IValue(0), c10::IValue(is_pruned),
+                                      c10::IValue(), *mapping, c10::IValue(false)}) {
+        arguments.push_back(each);
+      }
     } else {
       arguments.emplace_back(is_pruned);
     }
