@@ -97,20 +97,24 @@ QuantizedWeights channel_weights(OpContext& ctx, const at::Tensor& weight, const
 
 // NNAPI's weights get a scale that lets the bias fit into int32, and PyTorch's QNNPACK overflows.
 void warn_of_overflow(OpContext& ctx, const at::Tensor& weight, const at::Tensor& bias, double input_scale) {
-  const at::Tensor scales = weight.qscheme() == at::kPerTensorAffine ? at::full({1}, weight.q_scale(), at::kDouble)
-                                                                     : weight.q_per_channel_scales().to(at::kDouble);
-  if (scales.numel() != 1 && scales.numel() != bias.numel()) return;
-  const at::Tensor steps = bias.detach().to(at::kDouble).abs() / (scales * input_scale);
-  const int64_t count = steps.gt(static_cast<double>(std::numeric_limits<int32_t>::max())).sum().item().toLong();
+  const int64_t count = channels_beyond_int32(weight, bias, input_scale);
   if (count == 0) return;
   ctx.warn("a bias beyond int32 in steps of its channel, where PyTorch's QNNPACK gives wrong numbers",
            fmt::format("{} of {}; the converted file has the right ones", count,
-                       counted(static_cast<size_t>(steps.numel()), "channel")));
+                       counted(static_cast<size_t>(bias.numel()), "channel")));
 }
 
 constexpr int kChannelScalesLevel = 3;
 
 }  // namespace
+
+int64_t channels_beyond_int32(const at::Tensor& weight, const at::Tensor& bias, double input_scale) {
+  const at::Tensor scales = weight.qscheme() == at::kPerTensorAffine ? at::full({1}, weight.q_scale(), at::kDouble)
+                                                                     : weight.q_per_channel_scales().to(at::kDouble);
+  if (scales.numel() != 1 && scales.numel() != bias.numel()) return 0;
+  const at::Tensor steps = bias.detach().to(at::kDouble).abs() / (scales * input_scale);
+  return steps.gt(static_cast<double>(std::numeric_limits<int32_t>::max())).sum().item().toLong();
+}
 
 bool keeps_channels(const OpContext& ctx, const at::Tensor& weight) {
   return ctx.target().channel_scales && ctx.feature_level() >= kChannelScalesLevel &&

@@ -9,6 +9,10 @@ namespace nnapi_convert {
 // True if the target can carry the weight's scales, one for each channel. PyTorch's own loader can't.
 bool keeps_channels(const OpContext& ctx, const at::Tensor& weight);
 
+// How many channels have a bias beyond int32 in steps of input scale times weight scale: 0 where the scales of the
+// weight are not those of the bias's channels.
+int64_t channels_beyond_int32(const at::Tensor& weight, const at::Tensor& bias, double input_scale);
+
 struct QuantizedWeights {
   LoweredTensor filter;  // in PyTorch's order
   nnapi::OperandId bias;

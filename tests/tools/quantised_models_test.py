@@ -10,6 +10,7 @@ import unittest
 
 import torch
 import torch.ao.quantization as quantization
+import torchvision
 from torch import nn
 
 import quant_models
@@ -304,14 +305,34 @@ class DeadChannel(nn.Module):
         return self.dequant(self.second(self.first(self.quant(x))))
 
 
+class DeadDetector(DeadChannel):
+    """Its boxes are kept by scores to which the channels of weights 0 add much."""
+
+    def __init__(self, threshold):
+        super().__init__()
+        self.threshold = threshold
+
+    def forward(self, x):
+        features = super().forward(x)[0]
+        scores = torch.sigmoid((features[0] / 20 + features[1:4].mean(0)).flatten() * 8)
+        corners = features[1:5].flatten(1).t().abs() + torch.arange(scores.numel()).unsqueeze(1).float() * 2
+        boxes = torch.cat([corners[:, :2], corners[:, :2] + 2 + corners[:, 2:].frac()], 1)
+        kept = torchvision.ops.nms(boxes, scores, 0.5)
+        kept = kept[scores[kept] > self.threshold]
+        return boxes[kept], scores[kept]
+
+
 class DeadChannels(CliTest, StockTorchTest):
     """QNNPACK's bias overflows; the converted file is right, and nothing calls it wrong."""
 
     def setUp(self):
         super().setUp()
+        self.make(DeadChannel())
+
+    def make(self, net):
         torch.manual_seed(0)
         torch.backends.quantized.engine = "qnnpack"
-        self.net = DeadChannel().eval()
+        self.net = net.eval()
         observer = quantization.MinMaxObserver.with_args(reduce_range=False)
         self.net.qconfig = quantization.QConfig(observer, quantization.default_per_channel_weight_observer)
         self.picture = torch.rand(1, 3, 16, 16)
@@ -338,6 +359,19 @@ class DeadChannels(CliTest, StockTorchTest):
         self.succeed(self.model, "--input", "1,3,16,16", "--nhwc", "--min-segment-macs", "0", "-o", self.out)
         values = call(load(self.out), self.picture)
         self.assertLess((values - self.expected).abs().max().item(), 0.1)
+
+    def test_other_boxes_for_that_reason(self):
+        library = ["--torch-library", torchvision.extension._get_extension_path("_C")]
+        for name, threshold in (("fewer", 0.3), ("none", 0.5)):
+            with self.subTest(name):
+                self.make(DeadDetector(threshold))
+                found = len(self.net(self.picture)[0])
+                self.assertLess(found, len(self.expected[0]), "PyTorch keeps as many boxes: the test shows nothing")
+                self.assertEqual(name == "none", found == 0)
+                self.succeed(self.model, "--input", "1,3,16,16", "--nhwc", "--min-segment-macs", "0", "--runtime", "shim",
+                             "-o", self.out)
+                done = self.succeed("verify", self.model, self.out, *library)
+                self.assertIn("PyTorch's own kernels are wrong here", done.stdout)
 
 
 if __name__ == "__main__":

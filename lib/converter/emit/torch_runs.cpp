@@ -52,7 +52,7 @@ class Silence {
 // one's products as they are defined, whatever the kernels of this machine make of them.
 torch::jit::Module converted_meaning(const LoadedModel& loaded, const NnapiPart& part) {
   std::optional<torch::jit::Module> meaning = float_meaning(loaded);
-  if (!meaning && quantised_operations(part.model) > 0) meaning = with_float_products(loaded);
+  if (!meaning && quantised_operations(part.model) > 0) meaning = with_float_products(loaded, Products::kAll);
   if (!meaning) return cpu_counterpart(loaded, part.interface, {});
   LoadedModel meant = loaded;
   meant.module = *meaning;
@@ -76,7 +76,7 @@ TorchRun run_of_whole(const LoadedModel& loaded, const NnapiPart& part) {
 TorchRun run_of_segment(const Segment& segment) {
   const std::shared_ptr<torch::jit::Graph> graph = segment.model.graph->copy();
   use_recognised_forms(*graph);
-  make_float_products(*graph);
+  make_float_products(*graph, Products::kAll);
   return [code = torch::jit::Code(graph, "segment"), graph](const std::vector<at::Tensor>& inputs) {
     const c10::InferenceMode guard;
     const KernelsAsDefined kernels({graph});

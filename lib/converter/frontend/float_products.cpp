@@ -4,6 +4,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "lib/converter/graph/node_reads.h"
 #include "lib/converter/graph/packed_layer.h"
 #include "lib/ops/plain_calls.h"
+#include "lib/ops/quantized_weights.h"
 
 namespace nnapi_convert {
 namespace {
@@ -70,6 +72,42 @@ bool is_product(const std::string& name) {
   return std::find(names.begin(), names.end(), plain) != names.end();
 }
 
+// The scale of a quantised value, as an operator states it from which the value comes; nothing where none does.
+std::optional<double> scale_of(const Value* value) {
+  constexpr int kMostSteps = 64;  // of operators that keep the scale, such as pooling
+  for (int step = 0; step < kMostSteps; ++step) {
+    const Node* node = value->node();
+    const c10::FunctionSchema* schema = node->maybeSchema();
+    if (schema == nullptr) return std::nullopt;
+    for (size_t i = 0; i < schema->arguments().size(); ++i) {
+      if (schema->arguments()[i].name().find("scale") == std::string::npos) continue;
+      const auto scale = torch::jit::toIValue(node->input(i));
+      if (scale && scale->isDouble()) return scale->toDouble();
+    }
+    if (node->inputs().empty() || node->input(0)->type()->kind() != c10::TypeKind::TensorType) return std::nullopt;
+    value = node->input(0);
+  }
+  return std::nullopt;
+}
+
+bool is_beyond_int32(const Node& node) {
+  const auto packed = torch::jit::toIValue(node.input(1));
+  const auto scale = scale_of(node.input(0));
+  if (!packed || !scale) return false;
+  const auto of_layer = [&](const auto& layer) {
+    const auto [weight, bias] = layer->unpack();
+    return bias && bias->defined() && channels_beyond_int32(weight, *bias, *scale) > 0;
+  };
+  if (const auto layer = packed_as<LinearPackedParamsBase>(*packed)) return of_layer(layer);
+  if (const auto layer = packed_as<ConvPackedParamsBase<3>>(*packed)) return of_layer(layer);
+  const auto layer = packed_as<ConvPackedParamsBase<2>>(*packed);
+  return layer != nullptr && of_layer(layer);
+}
+
+bool is_quantised_product(const Node& node) {
+  return begins_with(node.kind().toQualString(), "quantized::") && is_product(node.kind().toUnqualString());
+}
+
 bool has_relu(const std::string& name) {
   return name.find("_relu") != std::string::npos;
 }
@@ -78,7 +116,7 @@ bool has_relu(const std::string& name) {
 
 bool make_float_product(Node* node) {
   const std::string name = node->kind().toUnqualString();
-  if (!begins_with(node->kind().toQualString(), "quantized::") || !is_product(name)) return false;
+  if (!is_quantised_product(*node)) return false;
   const auto packed = torch::jit::toIValue(node->input(1));
   if (!packed) return false;
   PlainCalls plain(node);
@@ -96,9 +134,11 @@ bool make_float_product(Node* node) {
   return true;
 }
 
-size_t make_float_products(torch::jit::Graph& graph) {
+size_t make_float_products(torch::jit::Graph& graph, Products which) {
   std::vector<Node*> nodes;
-  for_each_node(graph, [&](Node& node) { nodes.push_back(&node); });
+  for_each_node(graph, [&](Node& node) {
+    if (is_quantised_product(node) && (which == Products::kAll || is_beyond_int32(node))) nodes.push_back(&node);
+  });
   size_t count = 0;
   for (Node* node : nodes) count += make_float_product(node) ? 1 : 0;
   return count;

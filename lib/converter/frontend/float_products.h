@@ -10,10 +10,15 @@
 
 namespace nnapi_convert {
 
+enum class Products {
+  kAll,
+  kBeyondInt32,  // those with a bias beyond int32, as far as the scale of what they read is known
+};
+
 // Takes the place of a product with constant packed weights. Returns false, and changes nothing, for other nodes.
 bool make_float_product(torch::jit::Node* node);
 
-// The same for all nodes of the graph, inner blocks included. Returns how many there were.
-size_t make_float_products(torch::jit::Graph& graph);
+// The same for all such nodes of the graph, inner blocks included. Returns how many there were.
+size_t make_float_products(torch::jit::Graph& graph, Products which);
 
 }  // namespace nnapi_convert

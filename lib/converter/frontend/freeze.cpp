@@ -21,7 +21,6 @@
 #include "lib/converter/frontend/changes_of_new_tensors.h"
 #include "lib/converter/frontend/compute_in_float32.h"
 #include "lib/converter/frontend/containers.h"
-#include "lib/converter/frontend/float_products.h"
 #include "lib/converter/frontend/forks.h"
 #include "lib/converter/frontend/functional_form.h"
 #include "lib/converter/frontend/hidden_changes.h"
@@ -330,9 +329,9 @@ std::optional<torch::jit::Module> float_meaning(const LoadedModel& original) {
   return deep_copy(frozen.module);  // a run may change buffers, which the original has, too
 }
 
-std::optional<torch::jit::Module> with_float_products(const LoadedModel& original) {
+std::optional<torch::jit::Module> with_float_products(const LoadedModel& original, Products which) {
   const torch::jit::Module module = frozen_module(original).module;
-  if (make_float_products(*module.get_method("forward").graph()) == 0) return std::nullopt;
+  if (make_float_products(*module.get_method("forward").graph(), which) == 0) return std::nullopt;
   return deep_copy(module);  // a run may change buffers, which the original has, too
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lib/base/diagnostics.h"
+#include "lib/converter/frontend/float_products.h"
 #include "lib/converter/load/load.h"
 
 namespace nnapi_convert {
@@ -28,8 +29,8 @@ FrozenModule frozen_module(const LoadedModel& loaded);
 // activations; inputs and results keep their dtypes. Returns nothing for other models. Throws as frozen_module() does.
 std::optional<torch::jit::Module> float_meaning(const LoadedModel& original);
 
-// Returns the module of a quantised model with its products as they are defined (float_products.h); nothing if it has
-// none. Throws as frozen_module() does.
-std::optional<torch::jit::Module> with_float_products(const LoadedModel& original);
+// Returns the module of a quantised model with its products, or some of them, as they are defined (float_products.h);
+// nothing if it has no such. Throws as frozen_module() does.
+std::optional<torch::jit::Module> with_float_products(const LoadedModel& original, Products which);
 
 }  // namespace nnapi_convert

@@ -27,15 +27,16 @@ std::string hint_for(const VerifyRequest& request, const Metadata& metadata) {
                      is_flexible ? ", or other sizes with `verify --input`" : "");
 }
 
-// How far the original is from the float model that it stands for.
+// How far the original is from the float model that it stands for. Another number of rows, as of boxes, is no distance.
 class OriginalErrors {
  public:
-  void add(const Tensors& meaning, const std::optional<Tensors>& original) {
-    if (!original) return;
-    check_same_outputs(*original, meaning);
-    check_same_dtypes(*original, meaning);
+  void add(const Tensors& meaning, std::optional<Tensors> original, const std::optional<TieRule>& ties) {
+    if (!original || original->size() != meaning.size()) return;
+    if (ties) match_rows(meaning, *original, *ties);
     outputs_.resize(std::max(outputs_.size(), meaning.size()));
-    for (size_t i = 0; i < meaning.size(); ++i) outputs_[i].add(meaning[i], (*original)[i]);
+    for (size_t i = 0; i < meaning.size(); ++i) {
+      if ((*original)[i].sizes() == meaning[i].sizes()) outputs_[i].add(meaning[i], (*original)[i]);
+    }
   }
 
   std::optional<OriginalDistance> result() const {
@@ -150,7 +151,9 @@ Comparison compare_models(const ComparedModels& models, const std::vector<Values
     const Tensors expected = run_unconverted(models.meaning != nullptr ? *models.meaning : models.original,
                                              for_original, "the original", hint_for(request, metadata));
     result.is_finite = result.is_finite && are_finite(expected);
-    if (models.meaning != nullptr) errors_of_original.add(expected, run_if_possible(models.original, for_original));
+    if (models.meaning != nullptr) {
+      errors_of_original.add(expected, run_if_possible(models.original, for_original), models.ties);
+    }
     Tensors found = models.run_converted(sample);
     if (request.without_torch) found = with_numbers_of(expected, std::move(found));
     keeper.add(for_original, expected, found);

@@ -75,6 +75,12 @@ std::string notes_text(const Verification& verification) {
         counted(ties->rows, "row"), ties->moved == 1 ? "1 is" : fmt::format("{} are", ties->moved), ties->at_the_cut,
         ties->without_partner);
   }
+  if (const auto& rounded = verification.rounded_rows) {
+    text += fmt::format(
+        "the original amplifies rounding: PyTorch's own results with products of floats leave {} of {} without a "
+        "partner elsewhere\n",
+        rounded->without_partner, counted(rounded->rows, "row"));
+  }
   const auto& rounding = verification.rounding;
   if (rounding && rounding->original >= verification.tolerance / 10) {
     text += fmt::format(

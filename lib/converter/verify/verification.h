@@ -96,6 +96,7 @@ struct Verification {
   bool are_floats_shares = false;        // made-up floats are from 0 to 1: others make infinite numbers
   std::optional<TiedRows> ties;          // where rows had to be matched
   std::optional<OwnRounding> rounding;   // of a float model that is beyond the tolerance
+  std::optional<TiedRows> rounded_rows;  // of PyTorch's own results with products of floats, where these explain `ties`
   bool rounds_twice = false;             // NNAPI rounded products twice, as Android's own CPU does; once is farther off
   bool is_as_defined = false;  // `original` tells how far PyTorch's kernels are from the quantised layers as defined
   std::string inputs_option;   // that gives inputs, with its command

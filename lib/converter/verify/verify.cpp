@@ -28,6 +28,7 @@
 #include "lib/converter/verify/comparison.h"
 #include "lib/converter/verify/litert_runner.h"
 #include "lib/converter/verify/own_rounding.h"
+#include "lib/converter/verify/right_products.h"
 #include "lib/converter/verify/run_models.h"
 #include "lib/converter/verify/shim_runner.h"
 #include "lib/converter/verify/tolerance.h"
@@ -171,50 +172,6 @@ void ask_in_double(Verification& result, const VerifyRequest& request, const Loa
                                   VerifyDefaults::kMostRoundings);
 }
 
-void take(Verification& result, const Comparison& compared, const Metadata& metadata) {
-  result.outputs.clear();
-  for (size_t i = 0; i < compared.outputs.size(); ++i) {
-    const auto& outputs = metadata.outputs;
-    result.outputs.push_back(compared.outputs[i].result(i < outputs.size() ? outputs[i] : Quantization()));
-  }
-  result.reference = compared.reference;
-  result.original = compared.original;
-  result.ties = compared.ties;
-}
-
-// A quantised model that fails is compared with what is right as well: with PyTorch's results where NNAPI rounds
-// products twice; and with the products as they are defined, as PyTorch's kernels may be those that are wrong.
-void try_what_is_right_too(Verification& result, const LoadedModel& original, const ComparedModels& models,
-                           const std::vector<Values>& samples) {
-  VerifyRequest silent = models.request;
-  silent.on_progress = nullptr;
-  silent.on_sample = nullptr;
-  std::optional<torch::jit::Module> defined = with_float_products(original);
-  for (const bool is_as_defined : {false, true}) {
-    if (is_as_defined && !defined) break;
-    for (const bool twice : {false, true}) {
-      if (!is_as_defined && !twice) continue;  // which failed
-      const std::optional<HostRoundsTwice> rounding = twice ? std::make_optional<HostRoundsTwice>() : std::nullopt;
-      const ComparedModels others{silent,
-                                  models.converted,
-                                  models.arguments,
-                                  models.original,
-                                  is_as_defined ? &*defined : models.meaning,
-                                  models.reference,
-                                  models.run_converted,
-                                  models.ties};
-      Verification other = result;
-      take(other, compare_models(others, samples), models.converted.metadata);
-      judge(other, models.request);
-      if (!other.passed) continue;
-      other.rounds_twice = twice;
-      other.is_as_defined = is_as_defined;
-      result = std::move(other);
-      return;
-    }
-  }
-}
-
 Verification verify_file(const VerifyRequest& request, LoadedModel& original, std::optional<LoadedModel>& reference,
                          ConvertedFile& converted, const RunConverted& run_converted) {
   if (request.fp16 && !is_relaxed(converted)) refuse_half_precision(request);
@@ -249,7 +206,15 @@ Verification verify_file(const VerifyRequest& request, LoadedModel& original, st
                               reference ? &reference->module : nullptr,
                               run_converted,
                               tie_rule(original, result)};
-  Comparison compared = compare_models(models, samples);
+  const bool may_have_wrong_kernels = result.is_quantized && !meaning && !samples.empty() && !own.keeps_state();
+  std::optional<ConvertError> failure;
+  Comparison compared;
+  try {
+    compared = compare_models(models, samples);
+  } catch (const ConvertError& error) {
+    if (!may_have_wrong_kernels) throw;
+    failure = error;  // the original finds no box, for example
+  }
   if (!compared.is_finite && maker.is_made_up() && maker.has_floats() && !own.keeps_state()) {
     std::vector<Values> others = maker.samples(count, {MadeIntegers::kDigits, true, true});
     if (are_results_finite(meaning ? *meaning : original.module, others, arguments, metadata)) {
@@ -262,12 +227,13 @@ Verification verify_file(const VerifyRequest& request, LoadedModel& original, st
   if (!maker.is_made_up()) result.fed = fed_ranges_of(samples, metadata);
   const bool loses_channels = result.is_quantized && converted.runtime == Runtime::kPytorch;
   result.is_per_channel = loses_channels && has_per_channel_weights(original.module);
-  take(result, compared, metadata);
   result.is_of_meaning = meaning.has_value();
-  judge(result, request);
-  if (!result.passed && result.is_quantized && !meaning && !samples.empty() && !own.keeps_state()) {
-    try_what_is_right_too(result, original, models, samples);
+  if (!failure) {
+    take(result, compared, metadata);
+    judge(result, request);
   }
+  if (!result.passed && may_have_wrong_kernels) try_right_products(result, original, models, samples);
+  if (failure && result.outputs.empty()) throw *failure;
   ask_in_double(result, request, original, compared.kept);
   if (samples.empty() || own.keeps_state()) return result;
   const auto run_original = [&](const Values& sample) {

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a quantised model's results may be where PyTorch's own are not the measure: its kernels are wrong where a bias
+// overflows, drivers round products twice, and a detector amplifies the rounding of both.
+#pragma once
+
+#include <vector>
+
+#include "lib/converter/load/load.h"
+#include "lib/converter/verify/comparison.h"
+#include "lib/converter/verify/verification.h"
+
+namespace nnapi_convert {
+
+// Writes what two models differ by into the result.
+void take(Verification& result, const Comparison& compared, const Metadata& metadata);
+
+// Compares a quantised model that failed with what is right as well, and takes the first comparison that passes:
+// with PyTorch's results where NNAPI rounds products twice; with products as they are defined (float_products.h), first
+// those alone that QNNPACK has wrong, as the others, of floats, differ by rounding. Of a model that puts numbers in
+// order
+// (`models.ties`), takes one that is about as far from right results as PyTorch's are with products of floats.
+void try_right_products(Verification& result, const LoadedModel& original, const ComparedModels& models,
+                        const std::vector<Values>& samples);
+
+}  // namespace nnapi_convert
