@@ -68,8 +68,13 @@ class StartUp(LibrariesTest):
         self.assertIn("libtorch", text)
 
     def test_mimalloc_comes_before_libc(self):
+        """Where there is mimalloc 2: 3.0.1 breaks."""
         needed = re.findall(r"file=(lib\S+) \[0\];  needed by", self.libraries("--version", code=0))
-        self.assertLess(needed.index("libmimalloc.so.2"), needed.index("libc.so.6"))
+        known = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, check=True).stdout
+        if "libmimalloc.so.2 " in known:
+            self.assertLess(needed.index("libmimalloc.so.2"), needed.index("libc.so.6"))
+        else:
+            self.assertNotIn("libmimalloc", " ".join(needed))
 
     def test_cpu_time(self):
         for command in [["--help"], ["--version"], ["batch", "--help"], ["model.pt"]]:
