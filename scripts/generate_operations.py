@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes lib/format/{nnapi_codes.h,operation_table.h,operation_table.cpp} from schemas/nnapi_operations.json.
+"""Writes lib/format/{nnapi_codes.h,code_names.h,operation_table.h,operation_table.cpp} from schemas/nnapi_operations.json.
 
 Run it after an edit of the schema and commit both; with --check it writes nothing and exits 1 if a file is stale.
 """
@@ -86,6 +86,25 @@ def codes_header(schema):
     parts.append(f"constexpr int32_t kLowestFeatureLevel = {levels[0]['level']};")
     parts.append(f"constexpr int32_t kHighestFeatureLevel = {levels[-1]['level']};\n")
     parts.append("}  // namespace nnapi_convert\n")
+    return "\n".join(parts)
+
+
+def name_list(name, names, comment):
+    lines = [f"// {comment}", f"constexpr char {name}[] ="]
+    return "\n".join(lines + [f'    "{each}\\0"' for each in names]) + ";\n"
+
+
+def names_header(schema):
+    tensor = "TENSOR_"
+    types = [item["name"][len(tensor):] if item["name"].startswith(tensor) else "-" for item in schema["operand_types"]]
+    parts = [BANNER,
+             "// Names of the Neural Networks API's codes, in the order of the codes, one after the other in one text, which an\n"
+             "// empty one ends: a table of pointers would be larger.\n"
+             "#pragma once\n\nnamespace nnapi_convert {\n",
+             name_list("kResultNames", ["ANEURALNETWORKS_" + item["name"] for item in schema["result_codes"]], "Of results."),
+             name_list("kOperationNames", [item["name"] for item in schema["operations"]], "Of operations."),
+             name_list("kTensorNames", types, f'Of types of tensors, without "{tensor}"; "-" for others.'),
+             "}  // namespace nnapi_convert\n"]
     return "\n".join(parts)
 
 
@@ -402,7 +421,7 @@ const char* name_of(OperandCode code) {{
 
 def check_codes(schema):
     """Checks that codes count up from 0: codes are the indices of the tables."""
-    for key in ("operations", "operand_types"):
+    for key in ("operations", "operand_types", "result_codes"):
         for number, item in enumerate(schema[key]):
             if item["code"] != number:
                 raise SchemaError(f"{key}: {item['name']} has code {item['code']}, {number} needed")
@@ -415,8 +434,8 @@ def main():
     try:
         schema = json.loads((ROOT / SCHEMA).read_text())
         check_codes(schema)
-        outputs = {"nnapi_codes.h": codes_header(schema), "operation_table.h": table_header(schema),
-                   "operation_table.cpp": table_source(schema)}
+        outputs = {"nnapi_codes.h": codes_header(schema), "code_names.h": names_header(schema),
+                   "operation_table.h": table_header(schema), "operation_table.cpp": table_source(schema)}
     except (OSError, json.JSONDecodeError, SchemaError) as error:
         sys.exit(f"generate_operations.py: {SCHEMA}: {error}")
     stale = []
