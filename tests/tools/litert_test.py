@@ -24,6 +24,17 @@ class Small(nn.Module):
         return {"scores": self.head(torch.relu(self.conv(image)).mean([2, 3])), "image": torch.tanh(image)}
 
 
+class Camera(nn.Module):
+    """Takes bytes, as a camera gives them, and gives a mask of bytes, which NNAPI doesn't."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 4, 3)
+
+    def forward(self, x):
+        return self.conv(x.float() / 255).argmax(1).to(torch.uint8)
+
+
 class Detached(nn.Module):
     """A step that stays on the CPU."""
 
@@ -245,6 +256,12 @@ class Refused(LitertTest):
         model = self.saved(Detached(), torch.rand(3, 3))
         result = run(model, "--input", "3,3", "--litert", "out.tflite", "-o", "out.pt", cwd=self.folder)
         self.refused(result, "aten::svd")
+
+    def test_the_first_step_is_the_models_own(self):
+        """Bytes become quint8 by a step that the converter adds."""
+        model = self.saved(Camera(), torch.zeros(1, 3, 9, 9, dtype=torch.uint8))
+        result = run(model, "--input", "1,3,9,9:uint8", "--litert", "out.tflite", cwd=self.folder)
+        self.refused(result, "2 steps on the CPU, the first is aten::to at ")
 
     def test_equal_paths_and_unwritable_ones(self):
         model = self.small()

@@ -174,9 +174,13 @@ void check_whole(const std::string& method, const Conversion& conversion) {
   }
   std::string cpu;
   if (!conversion.cpu_nodes.empty()) {
-    const CpuNode& first = conversion.cpu_nodes.front();
-    cpu = fmt::format(" and {} steps on the CPU, the first is {}", conversion.cpu_nodes.size(), first.reason.op);
-    if (!first.reason.where.empty()) cpu += " at " + first.reason.where;
+    // Steps that the converter adds, such as for bytes that the user gives, stand in no source and hinder nothing.
+    const auto is_users = [](const CpuNode& node) { return !node.reason.where.empty(); };
+    const auto first = std::find_if(conversion.cpu_nodes.begin(), conversion.cpu_nodes.end(), is_users);
+    const CpuNode& named = first == conversion.cpu_nodes.end() ? conversion.cpu_nodes.front() : *first;
+    cpu = fmt::format(" and {} on the CPU, the first is {}", counted(conversion.cpu_nodes.size(), "step"),
+                      named.reason.op);
+    if (!named.reason.where.empty()) cpu += " at " + named.reason.where;
   }
   refuse_file(
       fmt::format("{}the model has {} for NNAPI{}; needed: one segment that is the whole model; "
