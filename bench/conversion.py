@@ -38,7 +38,7 @@ CASES = [
 def make(case: Case, work: pathlib.Path) -> pathlib.Path:
     model = work / f"{case.model}.pt"
     if not model.exists():
-        script = str(ROOT / "scripts" / "make_models.py")
+        script = str(ROOT / "scripts" / "makers" / "make_models.py")
         command = [sys.executable, script, "--group", case.group, "--only", case.recipe, "--", str(work)]
         subprocess.run(command, check=True)
     return model

@@ -17,7 +17,7 @@ import torch
 from bench import run
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "scripts"))
+sys.path.insert(0, str(ROOT / "scripts/checks"))
 import hostile_models  # noqa: E402
 from hostile_models import forward  # noqa: E402
 

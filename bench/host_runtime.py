@@ -116,7 +116,7 @@ def main() -> None:
     if arguments.infer:
         infer(arguments.infer, arguments.inferences, arguments.library)
         return
-    script = str(ROOT / "scripts" / "make_models.py")
+    script = str(ROOT / "scripts" / "makers" / "make_models.py")
     for group, name in (("demo", "mobilenet_v2"), ("bench", "resnet18_224")):
         subprocess.run([script, "--group", group, "--only", name, "--", str(FOLDER)], check=True)
     print("                          CPU: TorchScript       host        memory: TorchScript   host")

@@ -9,5 +9,5 @@ if [[ ! -x build/release/bin/nnapi-convert ]]; then
   echo "build first: ./scripts/demo.sh, or cmake --preset release && cmake --build --preset release" >&2
   exit 1
 fi
-./scripts/make_models.py --group bench build/bench
+./scripts/makers/make_models.py --group bench build/bench
 exec /usr/bin/python3 bench/bench.py "$@"

@@ -9,5 +9,5 @@ if [[ ! -x build/release/bin/nnapi-bench || ! -x build/release/bin/shim_file_run
   echo "build first: ./scripts/demo.sh, or cmake --preset release && cmake --build --preset release" >&2
   exit 1
 fi
-./scripts/make_models.py --only mobilenet_v2 resnet18 -- build/bench
+./scripts/makers/make_models.py --only mobilenet_v2 resnet18 -- build/bench
 exec /usr/bin/python3 bench/shim.py "$@"

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # shim_size.sh FILE...: bytes of the shim for arm64, stripped, with all operators of programs and with those that FILE...
-# call (nnapi-convert shim --for). Needs what `scripts/test-architecture.sh arm64 core` left in build/, clang and lld.
+# call (nnapi-convert shim --for). Needs what `scripts/systems/test-architecture.sh arm64 core` left in build/, clang and lld.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 sysroot=$root/build/arm64-root
 convert=$root/build/release/bin/nnapi-convert
 [[ $# -gt 0 && -d $sysroot ]] || {
-  echo "shim_size.sh: needed: FILE..., and build/arm64-root by scripts/test-architecture.sh arm64 core" >&2
+  echo "shim_size.sh: needed: FILE..., and build/arm64-root by scripts/systems/test-architecture.sh arm64 core" >&2
   exit 2
 }
 

@@ -18,7 +18,7 @@ find_program(NNAPI_CONVERT_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
 if(NNAPI_CONVERT_PYTHON)
   set(completions ${PROJECT_BINARY_DIR}/generated/completions)
   install(CODE "
-    execute_process(COMMAND ${NNAPI_CONVERT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/make_completions.py
+    execute_process(COMMAND ${NNAPI_CONVERT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/generate/make_completions.py
                             $<TARGET_FILE:nnapi-convert> ${completions} COMMAND_ERROR_IS_FATAL ANY)")
   install(FILES ${completions}/nnapi-convert.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
           RENAME nnapi-convert)

@@ -1,5 +1,5 @@
 # Builds for another processor's Linux with Clang and LLD, as Android's NDK does, against the Debian packages that
-# scripts/test-architecture.sh unpacks into build/ARCHITECTURE-root, and runs what it built there. The toolchain file that
+# scripts/systems/test-architecture.sh unpacks into build/ARCHITECTURE-root, and runs what it built there. The toolchain file that
 # includes this one sets
 #   debian_root          the folder of the packages
 #   debian_triple        the name of its folder of libraries

@@ -41,7 +41,7 @@ sizes() {
 mkdir -p "$demo"
 step "install packages" ./scripts/install.sh
 step "build" build
-step "make MobileNetV2, float and quantised" ./scripts/make_models.py --group demo "$demo"
+step "make MobileNetV2, float and quantised" ./scripts/makers/make_models.py --group demo "$demo"
 step "float model" convert_float
 for mode in core full nnapi; do
   step "quantised model, --quant $mode" convert_quantised "$mode"

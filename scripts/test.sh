@@ -16,7 +16,7 @@ step "install packages" ./scripts/install.sh --tests
 step "configure" cmake --preset release ${NNAPI_CONVERT_WERROR:+"-DNNAPI_CONVERT_WERROR=$NNAPI_CONVERT_WERROR"}
 step "build" cmake --build --preset release --parallel 2
 step "install LiteRT for Node" ./scripts/install-litert.sh || echo "LiteRT is missing: its tests are skipped"
-step "make test models" ./scripts/make_models.py build/models
+step "make test models" ./scripts/makers/make_models.py build/models
 step "configure with sanitizers" cmake --preset asan
 step "build with sanitizers" cmake --build --preset asan --parallel 2
 step "test with sanitizers" run_tests asan

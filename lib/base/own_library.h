@@ -8,7 +8,7 @@
 namespace nnapi_convert {
 
 // Returns the path of the running program, without links. It is found without /proc, too, and where a loader was
-// started with the program as its argument, as a bundle does (scripts/make-bundle.sh). Throws ConvertError (kBadFile)
+// started with the program as its argument, as a bundle does (scripts/packages/make-bundle.sh). Throws ConvertError (kBadFile)
 // if the system tells no path.
 std::filesystem::path own_program_path();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Generated from schemas/nnapi_operations.json by scripts/generate_operations.py, do not edit.
+// Generated from schemas/nnapi_operations.json by scripts/generate/generate_operations.py, do not edit.
 // clang-format off
 
 // Names of the Neural Networks API's codes, in the order of the codes, one after the other in one text, which an

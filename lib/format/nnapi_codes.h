@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Generated from schemas/nnapi_operations.json by scripts/generate_operations.py, do not edit.
+// Generated from schemas/nnapi_operations.json by scripts/generate/generate_operations.py, do not edit.
 // clang-format off
 
 // The Neural Networks API's codes.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Starts a program of the bundle (scripts/make-bundle.sh) by the loader and with the libraries that the bundle brings,
+// Starts a program of the bundle (scripts/packages/make-bundle.sh) by the loader and with the libraries that the bundle brings,
 // so that it needs none of the system's. FOLDER/bin/NAME, a copy of this program, starts FOLDER/libexec/NAME. It is
 // linked statically, and sets no environment variable: what the program starts finds the system's libraries.
 // LD_PRELOAD and LD_AUDIT are taken away.

@@ -53,7 +53,7 @@ class DriverRules(unittest.TestCase):
             self.assertLessEqual(set(rule.get("types", [])), types)
 
     def test_the_shim_has_these_rules(self):
-        script = ROOT / "scripts/generate_driver_rules.py"
+        script = ROOT / "scripts/generate/generate_driver_rules.py"
         done = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True, check=False)
         self.assertEqual(0, done.returncode, done.stderr)
 

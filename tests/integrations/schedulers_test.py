@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """docs/pipelines.md: its scripts for Dask and Ray, run as they stand, each with two workers.
 
-NNAPI_CONVERT_SCHEDULERS is the Python of a venv with the wheel, Dask and Ray; scripts/test-integrations.sh makes it."""
+NNAPI_CONVERT_SCHEDULERS is the Python of a venv with the wheel, Dask and Ray; scripts/systems/test-integrations.sh makes it."""
 
 import json
 import os

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reports' pages in Chromium: layout without overlaps, search by keyboard, details, light and dark, no network; and
-graphs in Graphviz's dot. scripts/test-page.sh installs both and runs this."""
+graphs in Graphviz's dot. scripts/systems/test-page.sh installs both and runs this."""
 
 import os
 import pathlib

@@ -12,7 +12,7 @@
 
 using namespace nnapi_shim::program_testing;
 using namespace nnapi_shim::program;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 using nnapi_convert::program_format::Opcode;
 
 namespace {

@@ -20,7 +20,7 @@ PROGRAM = os.environ.get("NNAPI_CONVERT", str(ROOT / "build/release/bin/nnapi-co
 MODELS = ROOT / "testdata/models"
 PLACE = tempfile.TemporaryDirectory(prefix="nnapi-convert-test-")
 os.environ["NNAPI_CONVERT_PROGRAM"] = PROGRAM
-sys.path[:0] = [str(ROOT / "scripts"), PLACE.name]
+sys.path[:0] = [str(ROOT / "scripts/generate"), PLACE.name]
 
 import make_python_module  # noqa: E402
 

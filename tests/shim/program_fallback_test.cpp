@@ -6,7 +6,7 @@
 #include "tests/shim/program_file.h"
 
 using namespace nnapi_shim::testing;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 TEST_CASE("a segment that NNAPI can't run is computed by the program's method for it") {
   fake_nnapi::Fake& nnapi = fresh_fake("level5");

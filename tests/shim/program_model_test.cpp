@@ -10,7 +10,7 @@
 #include "tests/shim/program_file.h"
 
 using namespace nnapi_shim::testing;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

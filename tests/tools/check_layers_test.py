@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""scripts/check_layers.py: what it finds in trees that break the order or a law, a fault each."""
+"""scripts/checks/check_layers.py: what it finds in trees that break the order or a law, a fault each."""
 
 import pathlib
 import subprocess
@@ -7,7 +7,7 @@ import sys
 import tempfile
 import unittest
 
-SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "check_layers.py"
+SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "checks" / "check_layers.py"
 GOOD = {
     "lib/base/text.h": "",
     "lib/base/text.cpp": '#include "lib/base/text.h"\n#include <string>\n',

@@ -420,7 +420,7 @@ class Situations(DoctorTest):
         that uses the device for the rest."""
         model = pathlib.Path(os.environ.get("NNAPI_MODELS", ROOT / "build/models")) / "mobilenet_v2.pt"
         if not model.exists():
-            self.skipTest("scripts/make_models.py build/models")
+            self.skipTest("scripts/makers/make_models.py build/models")
         phones = self.folder / "phones"
         (phones / "SERIAL1").mkdir(parents=True)
         out = self.folder / "out.pt"
@@ -443,7 +443,7 @@ class Situations(DoctorTest):
 
 class Faults(DoctorTest):
     def test_random_faults_of_one_network(self):
-        command = [sys.executable, str(ROOT / "scripts/doctor_faults.py"), "--count", "2", "--networks", "mlp", "--seed", "3"]
+        command = [sys.executable, str(ROOT / "scripts/sweeps/doctor_faults.py"), "--count", "2", "--networks", "mlp", "--seed", "3"]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
         self.assertEqual(0, done.returncode, done.stdout)
         self.assertIn("2 of 2 faults are named and mended", done.stdout)

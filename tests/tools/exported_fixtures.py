@@ -7,7 +7,7 @@ from cli import ROOT
 
 EXPORTED = ROOT / "testdata" / "exported"
 LAYOUTS = ["until_2.7", "since_2.9"]
-OLDER = ["2.1", "2.2", "2.4"]  # rewritten by scripts/make_older_exported.py
+OLDER = ["2.1", "2.2", "2.4"]  # rewritten by scripts/makers/make_older_exported.py
 PROGRAM = {"since_2.9": "models/model.json"} | dict.fromkeys(["until_2.7"] + OLDER, "serialized_exported_program.json")
 
 

@@ -12,7 +12,7 @@ import unittest
 
 from cli import PROGRAM, ROOT, CliTest, environment
 
-sys.path.insert(0, str(ROOT / "scripts"))
+sys.path.insert(0, str(ROOT / "scripts/checks"))
 import hostile  # noqa: E402
 import hostile_models  # noqa: E402
 from hostile_models import forward  # noqa: E402
@@ -113,7 +113,7 @@ class Hostile(CliTest):
 
 class Seeded(CliTest):
     def test_many(self):
-        """A share of what scripts/hostile.py runs by hand, without what takes its whole time."""
+        """A share of what scripts/checks/hostile.py runs by hand, without what takes its whole time."""
         bad = []
         for number in range(COUNT):
             model = hostile_models.make(number, SEED)

@@ -8,7 +8,7 @@ import unittest
 
 from cli import ROOT
 
-sys.path.insert(0, str(ROOT / "scripts"))
+sys.path.insert(0, str(ROOT / "scripts/generate"))
 import generate_operations  # noqa: E402
 
 

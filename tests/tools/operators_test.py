@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""How scripts/operators.py compares results, and when a reason is NNAPI's own."""
+"""How scripts/sweeps/operators.py compares results, and when a reason is NNAPI's own."""
 
 import pathlib
 import sys
@@ -8,7 +8,7 @@ import unittest
 
 import torch
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts/sweeps"))
 
 import operator_outcomes as outcomes  # noqa: E402
 import operator_samples  # noqa: E402

@@ -221,7 +221,7 @@ class Programs(ShimProcessTest):
                 except RuntimeError as error:
                     print(index, error)
             """
-        done = subprocess.run([sys.executable, "-c", code, ROOT / "scripts", SHIM, out], text=True,
+        done = subprocess.run([sys.executable, "-c", code, ROOT / "scripts/sweeps", SHIM, out], text=True,
                               env=environment({"LD_LIBRARY_PATH": str(HOST)}), stdout=subprocess.PIPE, check=True)
         lines = done.stdout.splitlines()
         self.assertEqual(["3 True"] * 3, lines[::2])

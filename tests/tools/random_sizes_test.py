@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A share of what scripts/random_sizes.py runs by hand."""
+"""A share of what scripts/sweeps/random_sizes.py runs by hand."""
 
 import itertools
 import sys
@@ -9,7 +9,7 @@ import torch
 
 from cli import ROOT, CliTest
 
-sys.path.insert(0, str(ROOT / "scripts"))
+sys.path.insert(0, str(ROOT / "scripts/sweeps"))
 import random_sizes  # noqa: E402
 import size_models  # noqa: E402
 

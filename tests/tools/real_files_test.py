@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""scripts/real_files.py: which rows are worse than older ones, and a run over a folder of models."""
+"""scripts/sweeps/real_files.py: which rows are worse than older ones, and a run over a folder of models."""
 
 import json
 import os
@@ -13,7 +13,7 @@ import torch
 
 from cli import HOST, PROGRAM, ROOT, CliTest
 
-SCRIPT = ROOT / "scripts" / "real_files.py"
+SCRIPT = ROOT / "scripts" / "sweeps" / "real_files.py"
 sys.path.insert(0, str(SCRIPT.parent))
 
 import real_files  # noqa: E402

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """--report FILE.html and inspect --format html: one page that needs nothing else, with all that the JSON report has,
-and safe whatever names a model has. scripts/test-page.sh looks at pages in a browser."""
+and safe whatever names a model has. scripts/systems/test-page.sh looks at pages in a browser."""
 
 import json
 import pathlib

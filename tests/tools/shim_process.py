@@ -25,7 +25,7 @@ class ShimProcessTest(CliTest):
         """Runs calls in a process without PyTorch. `library` is the folder of the phone's NNAPI."""
         arrays = {f"{i}/{name}": value.numpy() for i, call in enumerate(calls) for name, value in call.items()}
         numpy.savez(self.folder / "calls.npz", **arrays)
-        command = [sys.executable, ROOT / "scripts/shim_call.py", SHIM, path, self.folder / "calls.npz",
+        command = [sys.executable, ROOT / "scripts/sweeps/shim_call.py", SHIM, path, self.folder / "calls.npz",
                    self.folder / "results.npz", *methods]
         return subprocess.run(list(map(str, command)), env=environment({"LD_LIBRARY_PATH": str(library)}), text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)

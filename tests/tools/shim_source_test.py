@@ -229,11 +229,11 @@ class EmittedShimBuilds(CliTest, StockTorchTest):
         calls = {f"0/{name}": picture.numpy() for name in ("x", "0")}
         for file, name, original in ((out, "0/x", counting), (whole, "0/0", self.fixture("residual.pt"))):
             numpy.savez(self.folder / "calls.npz", **{name: calls[name]})
-            self.command(sys.executable, ROOT / "scripts/shim_call.py", library, file, self.folder / "calls.npz",
+            self.command(sys.executable, ROOT / "scripts/sweeps/shim_call.py", library, file, self.folder / "calls.npz",
                          self.folder / "results.npz", env={"LD_LIBRARY_PATH": str(HOST)})
             found = numpy.load(self.folder / "results.npz")["0/"]
             self.assert_close(load(original)(picture).double(), torch.from_numpy(found).double())
-        done = subprocess.run([sys.executable, ROOT / "scripts/shim_call.py", library, other_out,
+        done = subprocess.run([sys.executable, ROOT / "scripts/sweeps/shim_call.py", library, other_out,
                                self.folder / "calls.npz", self.folder / "results.npz"], capture_output=True, text=True,
                               env=environment({"LD_LIBRARY_PATH": str(HOST)}))
         self.assertRegex(done.stderr, r"calls aten::\w+, which this runtime was built without; .* --for this file")

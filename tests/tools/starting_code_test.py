@@ -18,7 +18,7 @@ from mobile_models import seeded
 from starting_models import Classes
 from stock_torch import call, load, tensors
 
-sys.path.insert(0, str(ROOT / "scripts"))
+sys.path.insert(0, str(ROOT / "scripts/generate"))
 import make_python_module  # noqa: E402
 
 PICTURES = ("--resize", "40", "--crop", "32", "--mean", "0.485,0.456,0.406", "--std", "0.229,0.224,0.225")
@@ -161,7 +161,7 @@ class StartingCode(CliTest):
         self.assertFalse((self.folder / "r.py").exists() or (self.folder / "o.kt").exists())
 
     def test_kotlin(self):
-        """What it says; scripts/test-integrations.sh compiles and runs it."""
+        """What it says; scripts/systems/test-integrations.sh compiles and runs it."""
         source = self.save(Classes, torch.rand(1, 3, 32, 32))
         self.succeed(source, "--nhwc", "--input", "1,3,32,32", "--runtime", "shim", *PICTURES, *self.labels(), "-o",
                      self.folder / "my-net.pt", "--emit-kotlin", self.folder / "n.kt")

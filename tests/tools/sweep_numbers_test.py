@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A short run of scripts/sweep_numbers.py finds no silently wrong number."""
+"""A short run of scripts/sweeps/sweep_numbers.py finds no silently wrong number."""
 
 import os
 import re
@@ -12,7 +12,7 @@ from cli import PROGRAM, ROOT
 
 class SweepNumbers(unittest.TestCase):
     def test_finds_no_fault(self):
-        command = [sys.executable, "-W", "ignore", str(ROOT / "scripts" / "sweep_numbers.py"), "--count", "54",
+        command = [sys.executable, "-W", "ignore", str(ROOT / "scripts" / "sweeps" / "sweep_numbers.py"), "--count", "54",
                    "--seed", "3"]
         done = subprocess.run(command, capture_output=True, text=True, timeout=500,
                               env={**os.environ, "NNAPI_CONVERT": PROGRAM})

@@ -27,7 +27,7 @@ class MobileNet(CliTest):
     def setUpClass(cls):
         folder = tempfile.TemporaryDirectory(prefix="nnapi-convert-test-")
         cls.addClassCleanup(folder.cleanup)
-        command = [str(ROOT / "scripts" / "make_models.py"), "--group", "zoo_quantised", "--only", "mobilenet_v2", "--",
+        command = [str(ROOT / "scripts" / "makers" / "make_models.py"), "--group", "zoo_quantised", "--only", "mobilenet_v2", "--",
                    folder.name]
         subprocess.run(["/usr/bin/python3", *command], check=True, stdout=subprocess.DEVNULL)
         cls.model = pathlib.Path(folder.name) / "mobilenet_v2_float.pt"

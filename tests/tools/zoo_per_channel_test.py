@@ -36,7 +36,7 @@ def as_nnapi_holds(weight: torch.Tensor, groups_of_one: bool) -> bytes:
 class PerChannel(CliTest):
     def made(self, name: str):
         """Makes the network with per-channel weights and its float twin."""
-        command = [str(ROOT / "scripts" / "make_models.py"), "--group", "zoo_quantised", "--only", name,
+        command = [str(ROOT / "scripts" / "makers" / "make_models.py"), "--group", "zoo_quantised", "--only", name,
                    "--", str(self.folder)]
         subprocess.run(["/usr/bin/python3", *command], check=True, stdout=subprocess.DEVNULL)
         return self.folder / f"{name}_per_channel.pt", self.folder / f"{name}_float.pt"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Whole networks as torchvision traces them: each converts in both layouts and agrees with TorchScript. The files are
-made by scripts/make_models.py; the folder comes in NNAPI_MODELS."""
+made by scripts/makers/make_models.py; the folder comes in NNAPI_MODELS."""
 
 import json
 import os
