@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
+#include <regex>
 
 #include "lib/base/error.h"
 #include "lib/base/files_ready.h"
@@ -27,6 +28,12 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
+// Releases of CLI11 after 2.1 write "not in range [1 - 8]" for "not in range 1 to 8".
+std::string in_one_wording(const std::string& message) {
+  static const std::regex range(R"(not in range \[(\S+) - (\S+)\])");
+  return std::regex_replace(message, range, "not in range $1 to $2");
+}
+
 // Returns the message of a usage error. An unknown option comes first: its correct name may be the missing option.
 std::string complaint(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> rest = app.remaining();
@@ -38,7 +45,7 @@ std::string complaint(const CLI::App& app, const CLI::ParseError& error) {
     return fmt::format("{}: unknown option{}", name, nearest.empty() ? see : "; did you mean " + nearest + "?");
   }
   const bool is_too_much = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !rest.empty();
-  return (is_too_much ? rest.front() + ": unexpected argument" : error.what()) + see;
+  return (is_too_much ? rest.front() + ": unexpected argument" : in_one_wording(error.what())) + see;
 }
 
 CLI::Validator number_check(const std::string& needed, bool (*is_fit)(double)) {
