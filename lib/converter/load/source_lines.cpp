@@ -17,7 +17,7 @@ using Kind = PickleValue::Kind;
 using torch::jit::Source;
 using torch::jit::SourceRange;
 
-// A small table may join a text many times.
+// Limit for a source: a small table may join one text many times.
 constexpr size_t kMostSourceBytes = size_t{16} << 20;
 
 [[noreturn]] void fail() {
@@ -35,7 +35,7 @@ std::string_view text_at(const std::vector<std::string_view>& texts, size_t inde
   return texts[index];
 }
 
-// build_intlist([...]): the numbers of the texts that a source is joined of.
+// Returns the numbers in build_intlist([...]): those of the texts that a source is joined of.
 const std::vector<PickleId>& pieces_of(const Pickle& pickle, PickleId id) {
   const auto& call = pickle.at(id, Kind::kCall, 2).elements;
   if (pickle.at(call[0]).text != "torch.jit._pickle\nbuild_intlist") fail();
@@ -75,16 +75,21 @@ std::string SourceLines::with_whole_sources() {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!is_read_) read();
   using Content = std::tuple<std::string, c10::optional<std::string>, size_t>;
-  std::map<Content, c10::IValue> sources;  // a tuple that several lines hold is pickled once
+  std::map<const Source*, c10::IValue> tuples;  // a tuple that several lines hold is pickled once
+  std::map<Content, c10::IValue> sources;
   std::vector<c10::IValue> records;
   for (const Line& line : lines_) {
     try {
       const SourcePtr source = source_of(line.source);
-      const Content content(source->text_str().str(), source->filename(), source->starting_line_no());
-      c10::IValue& tuple = sources[content];
+      c10::IValue& tuple = tuples[source.get()];
       if (tuple.isNone()) {
-        const auto& [text, file, first_line] = content;
-        tuple = c10::ivalue::Tuple::create({text, file, static_cast<int64_t>(first_line)});
+        const Content content(source->text_str().str(), source->filename(), source->starting_line_no());
+        c10::IValue& of_content = sources[content];
+        if (of_content.isNone()) {
+          const auto& [text, file, first_line] = content;
+          of_content = c10::ivalue::Tuple::create({text, file, static_cast<int64_t>(first_line)});
+        }
+        tuple = of_content;
       }
       records.emplace_back(c10::ivalue::Tuple::create(
           {line.place, c10::ivalue::Tuple::create({tuple, line.begin, line.end}), line.tag}));
@@ -96,7 +101,7 @@ std::string SourceLines::with_whole_sources() {
   return {bytes.begin(), bytes.end()};
 }
 
-// The table is ("FORMAT_WITH_STRING_TABLE", texts, lines); before PyTorch 1.12 it is the lines alone.
+// Reads the table. It is ("FORMAT_WITH_STRING_TABLE", texts, lines); before PyTorch 1.12 it is the lines alone.
 void SourceLines::read() {
   is_read_ = true;
   try {
@@ -115,7 +120,7 @@ void SourceLines::read() {
   }
 }
 
-// A line is (place in the code, (source, begin, end), tag); PyTorch 1.8 and before wrote no tag.
+// Reads lines. Each is (place in the code, (source, begin, end), tag); PyTorch 1.8 and before wrote no tag.
 std::vector<SourceLines::Line> SourceLines::lines_of(PickleId records) const {
   std::vector<Line> lines;
   for (const PickleId record : pickle_.at(records, Kind::kTuple).elements) {
@@ -131,23 +136,35 @@ std::vector<SourceLines::Line> SourceLines::lines_of(PickleId records) const {
   return lines;
 }
 
-// A source is (text, file, number of its first line); with a table of texts (numbers of texts, number of a text, line).
+// Reads a source. It is (text, file, number of its first line); with a table of texts (numbers of texts, number of a
+// text, line).
 SourceLines::SourcePtr SourceLines::source_of(PickleId id) {
   SourcePtr& source = sources_[id];
   if (source != nullptr) return source;
   const auto& parts = pickle_.at(id, Kind::kTuple, 3).elements;
-  std::string text;
+  const std::optional<std::string> name = file_name(pickle_, parts[1], texts_);
+  const size_t first_line = index_at(pickle_, parts[2]);
+  std::vector<std::string_view> pieces;
   if (texts_.empty()) {
-    text = pickle_.at(parts[0], Kind::kString).text;
+    pieces.push_back(pickle_.at(parts[0], Kind::kString).text);
   } else {
     for (const PickleId piece : pieces_of(pickle_, parts[0])) {
-      text += text_at(texts_, index_at(pickle_, piece));
-      if (text.size() > kMostSourceBytes) fail();
+      pieces.push_back(text_at(texts_, index_at(pickle_, piece)));
     }
   }
-  const std::optional<std::string> name = file_name(pickle_, parts[1], texts_);
-  source = std::make_shared<Source>(text, name ? c10::optional<std::string>(*name) : c10::nullopt,
-                                    index_at(pickle_, parts[2]));
+  // Each line may name the pieces of its source anew. Pieces are views of the pickle: the same place is the same text.
+  SourceKey key{{}, name, first_line};
+  for (const std::string_view piece : pieces) std::get<0>(key).push_back(piece.data());
+  SourcePtr& same = sources_by_pieces_[key];
+  if (same == nullptr) {
+    std::string text;
+    for (const std::string_view piece : pieces) {
+      text += piece;
+      if (text.size() > kMostSourceBytes && !texts_.empty()) fail();
+    }
+    same = std::make_shared<Source>(text, name ? c10::optional<std::string>(*name) : c10::nullopt, first_line);
+  }
+  source = same;
   return source;
 }
 

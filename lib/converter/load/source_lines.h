@@ -8,7 +8,10 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "lib/converter/load/pickle.h"
@@ -32,10 +35,10 @@ class SourceLines : public torch::jit::SourceRangeUnpickler {
  private:
   using SourcePtr = std::shared_ptr<torch::jit::Source>;
   struct Line {
-    int64_t place;  // in the code, from which on the line holds
+    int64_t place;  // place in the code from which on the line holds
     PickleId source;
     int64_t begin, end;  // in the source
-    int64_t tag;         // that bytecode calls the line by; -1: none
+    int64_t tag;         // tag by which bytecode calls the line; -1: none
   };
 
   void read();
@@ -46,9 +49,12 @@ class SourceLines : public torch::jit::SourceRangeUnpickler {
   std::shared_ptr<const std::string> bytes_;
   bool is_read_ = false;
   Pickle pickle_;
-  std::vector<std::string_view> texts_;  // that sources are made of; none in tables of before PyTorch 1.12
+  std::vector<std::string_view> texts_;  // parts of sources; none in tables of before PyTorch 1.12
   std::vector<Line> lines_;              // in the order of their places
   std::map<PickleId, SourcePtr> sources_;
+  // The addresses at which the pieces of a source's text begin, the name of its file and the number of its first line.
+  using SourceKey = std::tuple<std::vector<const char*>, std::optional<std::string>, size_t>;
+  std::map<SourceKey, SourcePtr> sources_by_pieces_;
 };
 
 }  // namespace nnapi_convert
