@@ -49,8 +49,8 @@ ConvertOptions planning_options(ConvertOptions options, const CalibrationOptions
   const bool calibrates = calibration.is_asked_for();
   if (calibrates) options.quant = QuantMode::kAuto;
   options.is_quantised_later = calibrates;
-  // A mean stays one: as a layer it would compute with integers amid a float layer norm, and float16 rounds all of the
-  // layer's weights alike.
+  // Keeps MEAN as it is. `add_in_mean` would turn it into a layer with weights: quantising would then compute it with
+  // integers inside a float layer norm, and --fp16-weights would round its 1/n.
   if (calibrates || options.fp16_weights) options.disabled_passes.insert("add_in_mean");
   return options;
 }
@@ -110,7 +110,7 @@ Conversion convert(Frontend& frontend, const ConvertOptions& options, const Cali
     given = {std::move(quantised->first_samples), true};
   }
   ConvertOptions emitted = options;
-  // A model that data quantised is not planned anew.
+  // Doesn't plan a model again that was quantised by data.
   const bool may_split = may_part(options.fallback) && !quantised;
   emitted.relax_fp16 = fit_into_half_range(planned, frontend, planning, given.tensors, may_split, diagnostics);
   const std::optional<StoredWeights> stored =
@@ -120,7 +120,7 @@ Conversion convert(Frontend& frontend, const ConvertOptions& options, const Cali
   conversion.stored_weights = stored;
   if (!quantised) return conversion;
   measure_whole(conversion, *quantised, diagnostics);
-  // A table of scales has its own.
+  // A table of scales brings its own preparation of pictures: it replaces the options' one.
   if (quantised->recorded.pictures.is_given()) conversion.pictures = quantised->recorded.pictures;
   conversion.recorded_options = with_calibration(conversion.recorded_options, quantised->recorded, quantised->parts);
   if (!calibration.table.empty()) conversion.calibration_table = table_of(*quantised);
@@ -173,8 +173,8 @@ PlannedMethod plan_method(const std::string& name, LoadedModel loaded, const Con
   }
 }
 
-// Plans methods again that assume too much about state that others change; false if there is none. Each time one more
-// attribute is known to change.
+// Plans each method again that takes state for unchanged that another method changes. Returns false if there is none.
+// Each call knows of at least one more attribute that changes.
 bool settle_state(std::vector<PlannedMethod>& planned, const LoadedModel& loaded,
                   const std::vector<std::string>& methods, const ConvertOptions& options, Diagnostics& diagnostics,
                   Stages& stages) {

@@ -24,8 +24,8 @@ Frontend make_frontend(LoadedModel loaded, const ConvertOptions& options, const 
 // message unless the model is split. Frees each weight of the model that nothing else holds.
 Conversion convert(LoadedModel loaded, const ConvertOptions& options, Diagnostics& diagnostics);
 
-// The same by a front end that may have made other plans before, and is released. The model is quantised by data where
-// that is asked for (docs/quantising.md); `class_names` are those of --labels.
+// Converts the model by a front end that may have made other plans before, and releases the front end. Quantises the
+// model by data where that is asked for (docs/quantising.md); `class_names` are those of --labels.
 Conversion convert(Frontend& frontend, const ConvertOptions& options, const CalibrationOptions& calibration,
                    const std::vector<std::string>& class_names, Diagnostics& diagnostics);
 
@@ -39,12 +39,12 @@ std::vector<ResultSplit> splits_of(LoadedModel loaded, const ConvertOptions& opt
 MethodsConversion convert_methods(const LoadedModel& loaded, const std::vector<std::string>& methods,
                                   const ConvertOptions& options, Diagnostics& diagnostics);
 
-// The options for one of the methods, as --input gives them (method_view.h).
+// Returns `options` with the inputs that --input gives for this one of the methods (method_view.h).
 ConvertOptions options_of_method(const LoadedModel& loaded, const std::vector<std::string>& methods,
                                  const std::string& method, const ConvertOptions& options);
 
-// What convert() would convert, with the same errors, refusals and warnings of all stages before the buffer is written:
-// models and numbers, but no module, weights or buffer.
+// Returns the numbers and NNAPI models of the conversion that convert() would make, without module, weights or buffer.
+// Errors, refusals and warnings are convert()'s, of all stages before the buffer is written.
 Conversion plan_conversion(Frontend& frontend, const ConvertOptions& options, Diagnostics& diagnostics);
 
 }  // namespace nnapi_convert

@@ -33,7 +33,7 @@ struct Sizes {
   int64_t channels = 0, height = 0, width = 0;  // 0: free
 };
 
-// Nothing for a tensor that is no picture.
+// Returns the sizes of a tensor of pictures; nothing for any other tensor.
 std::optional<Sizes> sizes_of(const TensorType& type) {
   const size_t rank = type.rank();
   const bool has_batch = rank == kRankWithoutBatch + 1;

@@ -13,8 +13,9 @@
 
 namespace nnapi_convert {
 
-// The input that takes pictures: the only float or quantised one of 1 or 3 channels, or, if `takes_bytes`, the only one
-// of bytes. Nothing if there is none, or more than one.
+// Returns the number of the input that takes pictures: floats, quantised numbers or bytes of 1 or 3 channels (bytes
+// also of 4). An input of bytes comes before a float one that stands ahead of it. Nothing if there is none, or more
+// than one.
 std::optional<size_t> picture_input(const ModuleInterface& interface);
 
 // Throws ConvertError (kUsage) where the options for pictures make no sense for the model.
@@ -23,14 +24,15 @@ void check_pictures(const PictureChoice& pictures, const ModuleInterface& interf
 // Returns the bytes of the record by which the shim prepares pictures; none for a model that takes no pictures.
 std::string picture_record_of(const PictureChoice& choice, const ModuleInterface& interface);
 
-// The names of classes: a line each, or a JSON list of strings. Throws ConvertError (kBadFile) for another file.
+// Reads the names of classes: a line for each, or a JSON list of strings. Throws ConvertError (kBadFile) for another
+// file.
 std::vector<std::string> read_labels(const std::string& path);
 
-// By their keys. Each text is KEY=VALUE. Throws ConvertError (kUsage) for another text, and for a key that is there
-// twice.
+// Returns the notes by their keys. Each text is KEY=VALUE. Throws ConvertError (kUsage) for another text, and for a key
+// that is given twice.
 std::map<std::string, std::string> parse_notes(const std::vector<std::string>& texts);
 
-// What a file tells people and apps about the model.
+// The labels, notes and files in an archive that tell people and apps about the model.
 struct AppNotes {
   std::vector<std::string> labels;
   std::map<std::string, std::string> notes;
@@ -38,12 +40,12 @@ struct AppNotes {
   std::string origin;                   // what made the file, as JSON; empty: it doesn't tell
 };
 
-// The record of what made a file: the program's version, its options, and the original's bytes. Throws ConvertError
-// (kBadFile) if the original can't be read.
+// Returns the record of what made a file: the program's version, its options, and the original's bytes. Throws
+// ConvertError (kBadFile) if the original can't be read.
 std::string origin_record(const std::string& version, const std::vector<std::string>& options,
                           const std::string& original);
 
-// The records of an archive that hold them.
+// Returns the notes as records of an archive.
 std::vector<FolderFile> records_of(const AppNotes& notes);
 
 }  // namespace nnapi_convert

@@ -29,7 +29,7 @@ SizeValues usual_sizes(const ModuleInterface& interface) {
   return sizes;
 }
 
-// The sizes of the program's own example.
+// Returns the sizes of the exported program's own example.
 SizeValues example_sizes(const ModuleInterface& interface, const LoadedModel& loaded) {
   SizeValues sizes;
   for (size_t i = 0; i < interface.inputs.size(); ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The open sizes of the call of the whole model that a sample is for.
+// Chooses the open sizes of the call of the whole model that a sample is for.
 #pragma once
 
 #include "lib/converter/load/load.h"

@@ -35,20 +35,22 @@ namespace {
 
 constexpr double kShareOfFile = 0.01;
 constexpr size_t kPageBytes = 16384;  // the weights' place in the file begins at a multiple
-// A device rounds in each operation. What that may come to is estimated by a small noise in the inputs, relative to
-// their size: where boxes are exponentials of large numbers, a float network turns 1e-6 into 1e-3 of the range.
+// A device rounds in each operation. A small noise in the inputs, relative to their size, estimates what the rounding
+// may come to: where boxes are exponentials of large numbers, a float network turns 1e-6 into 1e-3 of the range.
 constexpr double kNoise = 1e-6, kTimesNoise = 30;
-// Integers round by a step, a 255th, in each operation; n of them together by some root of n steps. What steps come to
-// is estimated where floats are computed of such integers: an exponential of them has no steps of its own.
+// Quantised numbers round by a step, a 255th, in each operation; n operations together by some root of n steps. For
+// floats computed of quantised numbers, noise in the inputs estimates what steps come to: an exponential has no steps
+// of its own.
 constexpr double kStep = 1.0 / 255, kTimesRootOfSteps = 2;
-// Products of quantised numbers may be rounded once or twice; a device may be that much farther off than these two are
-// from each other.
+// Products of quantised numbers may be rounded once or twice; a device's outputs may be kTimesRounding times as far off
+// as these two are from each other.
 constexpr double kTimesRounding = 2;
 
-// Where noise of this size, of float32 and of half precision, changes what is chosen, a device may choose otherwise.
+// A device may choose otherwise, as by argmax, where noise of this size changes the choice: in float32 the first, in
+// half precision the second.
 constexpr double kChoiceNoise = 1e-4, kHalfChoiceNoise = 4e-3;
 constexpr uint64_t kChoiceDraws = 2;
-constexpr double kOtherChoice = 0.01;  // of the range: a difference by more is another choice
+constexpr double kOtherChoice = 0.01;  // share of the range: a larger difference is another choice
 
 // Random errors of inputs, by their standard deviation: relative to each element, and to the tensor's range.
 struct Noise {
@@ -56,9 +58,10 @@ struct Noise {
   uint64_t seed = 1;
   bool is_none() const { return of_element == 0 && of_range == 0; }
 };
-constexpr size_t kFewestElements = 16;  // of an output that are kept, if it has so many
+constexpr size_t kFewestElements = 16;  // of each output are kept, if it has so many
 
-// The elements' numbers are no multiples of the channels' number: each channel gets its share.
+// Returns the step between the elements that a sample keeps, at most `most`. It has no factor in common with the number
+// of channels, `innermost`, so that each channel gets its share.
 uint32_t step_of(int64_t elements, int64_t innermost, size_t most) {
   int64_t step = (elements + static_cast<int64_t>(most) - 1) / static_cast<int64_t>(most);
   while (step > 1 && std::gcd(step, innermost) != 1) ++step;
@@ -82,7 +85,7 @@ BufferSampleOutput sample_output(const NnapiPart& part, size_t number, const at:
   return output;
 }
 
-// NNAPI's output of this number, of the caller's results.
+// Returns NNAPI's output `number`, made of the caller's results.
 at::Tensor physical_output(const NnapiPart& part, size_t number, const std::vector<at::Tensor>& results) {
   const nnapi::Boundary& boundary = part.model.outputs[number];
   for (size_t i = 0; i < part.interface.outputs.size(); ++i) {
@@ -95,11 +98,11 @@ at::Tensor physical_output(const NnapiPart& part, size_t number, const std::vect
   throw NoSample("an output of NNAPI is none of the caller's");
 }
 
-// Runs the model on inputs; returns NNAPI's outputs. Floats among TorchScript's inputs get the noise; what doesn't run
-// in TorchScript takes none, and returns nothing.
+// Runs the model on inputs, with the noise added to floats among them, and returns NNAPI's outputs. Returns nothing if
+// a quantised model would run on the host's NNAPI with noise.
 using RunPhysical = std::function<std::vector<at::Tensor>(const CheckInputs&, const Noise& noise)>;
 
-// Runs the model on the host's NNAPI: one that is quantised by data, or has int8 weights. TorchScript's is neither.
+// Runs a model on the host's NNAPI that is quantised by data or has int8 weights, as TorchScript's model is neither.
 RunPhysical run_on_host(const NnapiPart& part);
 
 class PartSamples {
@@ -107,7 +110,7 @@ class PartSamples {
   PartSamples(const NnapiPart& part, const ConvertOptions& options, IndexRanges ranges, CallSizes call_sizes)
       : part_(part), options_(options), ranges_(std::move(ranges)), call_sizes_(std::move(call_sizes)) {}
 
-  // Throws NoSample.
+  // Returns the samples that fit into the budget. Throws NoSample with the reason why there are none.
   std::vector<BufferSample> make(const RunPhysical& run, const BundledInputs& data, size_t budget_words) {
     if (has(OperationCode::RANDOM_MULTINOMIAL)) throw NoSample("the model takes random numbers");
     if (has(OperationCode::WHILE)) throw NoSample("the model has loops, which may run for long");
@@ -146,7 +149,7 @@ class PartSamples {
   size_t fewest_words() const { return head_words() + part_.model.outputs.size() * kFewestElements; }
 
   BufferSample make_finite(const RunPhysical& run, uint32_t number, const InputTuple* real, size_t budget) {
-    // A logarithm or a root may want positive numbers, and a mask flags.
+    // A logarithm or a root may need positive numbers, and a mask may need flags.
     std::vector<MadeNumbers> tries = {{false, false}, {true, false}};
     const std::vector<InterfaceInput>& inputs = part_.interface.inputs;
     const bool has_integers = std::any_of(inputs.begin(), inputs.end(), [](const InterfaceInput& input) {
@@ -163,7 +166,8 @@ class PartSamples {
     return make_one(run, number, real, budget, tries.back());
   }
 
-  // Results that quantised numbers stand for have tolerances in steps.
+  // Measures how far noise moves the outputs. Leaves out results that quantised numbers stand for: their tolerances are
+  // in steps.
   void measure_noise(const CheckInputs& inputs, const std::vector<at::Tensor>& outputs, const RunPhysical& run) {
     least_.assign(outputs.size(), {});
     const size_t quantised = quantised_operations(part_.model);
@@ -182,7 +186,7 @@ class PartSamples {
     }
   }
 
-  // What rounding twice changes, beside rounding once: both are right.
+  // Measures how far rounding products twice moves the outputs from rounding once: both are right.
   void measure_rounding(const CheckInputs& inputs) {
     if (quantised_operations(part_.model) == 0) return;
     const std::vector<at::Tensor> once = on_host(inputs);
@@ -198,7 +202,7 @@ class PartSamples {
     }
   }
 
-  // A file whose samples have other sizes than its results would be damaged.
+  // Throws NoSample where a result has another size than the graph says: the file would be damaged.
   void check_sizes(const CheckInputs& inputs, const std::vector<at::Tensor>& outputs) const {
     const auto size_of = [&](int input, int axis) {
       return inputs.callers().at(static_cast<size_t>(input)).size(axis);
@@ -276,7 +280,7 @@ class PartSamples {
   RunPhysical host_;                   // made where it is needed
 };
 
-// The samples' share of the file: nothing is known of its texts, so that they count as none.
+// Samples may take 1 % of the file. The size of its names isn't known yet and is left out of the estimate.
 size_t budget_words(const nnapi::Model& model) {
   size_t bytes = kPageBytes;
   for (const nnapi::Model* each : nnapi::with_subgraphs(model)) {
@@ -303,7 +307,7 @@ bool fits(const BundledInputs& data, const ModuleInterface& interface) {
   });
 }
 
-// Seeded, so that files are the same each time.
+// Adds seeded noise to the floats, so that files are the same each time.
 std::vector<at::Tensor> with_noise(std::vector<at::Tensor> tensors, const Noise& noise) {
   at::Generator generator = at::detail::createCPUGenerator(noise.seed);
   for (at::Tensor& tensor : tensors) {
@@ -341,7 +345,7 @@ RunPhysical run_on_host(const NnapiPart& part) {
       const nnapi::Operand& operand = part.model.at(part.model.outputs[i].operand);
       const at::ScalarType type = element_type(operand);
       const auto count = static_cast<int64_t>(results[i].size() / c10::elementSize(type));
-      // The innermost size is all that the samples need to know of the shape.
+      // Samples need only the innermost size of the shape.
       const int64_t innermost = operand.dims.empty() ? 1 : operand.dims.back().fixed_value().value_or(1);
       outputs.push_back(at::empty({count / innermost, innermost}, at::TensorOptions(type)));
       std::memcpy(outputs.back().data_ptr(), results[i].data(), results[i].size());

@@ -9,17 +9,19 @@
 namespace nnapi_convert {
 namespace {
 
-// Ten times what the host's NNAPI is held to: drivers add up in other orders, and transform convolutions.
+// Share of an output's range: ten times the tolerance of the host's NNAPI, as drivers add up in other orders, and
+// transform convolutions.
 constexpr double kOfRange = 1e-3;
-// float16 has 11 bits. The error of a net of n operations is taken to grow like the root of n, as random errors add up.
+// Share of the range in half precision: float16 has 11 bits. The error of a net of n operations is taken to grow like
+// the root of n, as random errors add up.
 constexpr double kOfHalf = 4.0 / 2048;
-// Two devices that round right differ by one step in each quantised operation. MobileNetV2, of 65, was found 29 steps
-// (mean 5.6) from itself by another library.
+// Correct devices may differ by one step per quantised operation. Measured: MobileNetV2 (65 operations) differs by up
+// to 29 steps, mean 5.6, between NNAPI's results and those of another library.
 constexpr double kSteps = 2, kMoreSteps = 6, kMeanSteps = 1, kMoreMeanSteps = 1.5;
-// Of numbers that are not computed but chosen, as by argmax, some may be others where two candidates are near. Of
-// quantised candidates many are equal: the order of the best 80 of 3,000 tells nothing of the device.
+// Shares of the range for outputs that are chosen, as by argmax, not computed: some may differ where two candidates are
+// near each other. Quantised candidates are often equal: the order of the best 80 of 3,000 tells nothing of the device.
 constexpr double kOfChoices = 0.1, kOfTiedChoices = 1;
-// What another choice gives may lie beyond the numbers of the sample.
+// Another choice may give numbers beyond the sample's range: they may differ by this many ranges.
 constexpr double kMostOfOtherChoice = 2;
 
 const InterfaceOutput* output_of(const NnapiPart& part, size_t number) {
@@ -100,7 +102,7 @@ CheckTolerance check_tolerance(const NnapiPart& part, size_t number, bool relaxe
     const double scale = output != nullptr && output->quantization.scale > 0 ? output->quantization.scale : range / 255;
     return of_steps(quantised, is_float(operand) ? scale : 1);
   }
-  // Numbers that are nearly the same carry the rounding of their size.
+  // Outputs in a narrow range carry the rounding errors of their magnitude.
   const double unit = std::max(range, 0.1 * std::max(std::abs(lowest), std::abs(highest)));
   const double depth = std::sqrt(static_cast<double>(part.model.operations.size()));
   const bool is_half = relaxed || has_rounded_weights(part.model);

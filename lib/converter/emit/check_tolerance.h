@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How far a device's outputs may be from TorchScript's before the shim takes the device for faulty.
+// Says how far a device's outputs may be from TorchScript's before the shim takes the device for faulty.
 #pragma once
 
 #include "lib/converter/plan/nnapi_part.h"
@@ -11,24 +11,24 @@ struct CheckTolerance {
   double most = 0, root_mean_square = 0;
 };
 
-// How many operations of the model make quantised tensors.
+// Returns how many operations of the model make quantised tensors.
 size_t quantised_operations(const nnapi::Model& model);
 
-// Whether output `number` holds floats that are computed of others, and not those that quantised numbers stand for.
+// True if output `number` holds floats that are computed of others, and not those that quantised numbers stand for.
 bool is_computed_of_floats(const NnapiPart& part, size_t number);
 
-// Whether output `number` is made of the places that TOPK_V2, ARGMAX or ARGMIN give: it jumps where two candidates are
+// True if output `number` is made of the places that TOPK_V2, ARGMAX or ARGMIN give: it jumps where two candidates are
 // near each other.
 bool is_chosen(const nnapi::Model& model, size_t number);
 
-// The candidates of an output that is_chosen(), in a sample.
+// Says whether the candidates of an output that is_chosen() are near each other in a sample.
 enum class Candidates {
   kNone,   // the output isn't chosen
   kApart,  // none are known to be near each other
   kNear,   // another device may choose otherwise
 };
 
-// The tolerance of output `number`, whose elements TorchScript has between `lowest` and `highest`.
+// Returns the tolerance of output `number`. TorchScript's elements of this output lie between `lowest` and `highest`.
 CheckTolerance check_tolerance(const NnapiPart& part, size_t number, bool relaxed, double lowest, double highest,
                                Candidates candidates);
 

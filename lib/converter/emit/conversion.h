@@ -45,7 +45,7 @@ struct SegmentSummary {
   size_t uncounted = 0;                       // operations among `products` whose multiply-adds are unknown
   std::vector<BlockPlace> places = {};        // the branches and loops around the segment, the outermost first
   SerializedModel serialized = {};            // filled for PyTorch's runtime only
-  std::shared_ptr<ShimBuffer> shim = {};      // the same for the shim
+  std::shared_ptr<ShimBuffer> shim = {};      // filled for the shim only
 };
 
 // A model of a package in numbers.
@@ -77,11 +77,11 @@ struct Conversion {
   Composites kept = {};                // PlannedModel::kept
   std::vector<InputTuple> bundled_inputs;
   bool embeds_shim_source = false;
-  bool keeps_source_lines = true;                     // of the model that was converted
-  bool has_module = true;                             // the file holds `module` for PyTorch
-  std::optional<ShimWiring> wiring;                   // of several segments that the shim runs without PyTorch
-  std::shared_ptr<const Program> program;             // of other models in parts, for the same; null: PyTorch is needed
-  std::string recorded_options;                       // by recorded_options.h
+  bool keeps_source_lines = true;          // of the model that was converted
+  bool has_module = true;                  // the file holds `module` for PyTorch
+  std::optional<ShimWiring> wiring;        // of several segments that the shim runs without PyTorch
+  std::shared_ptr<const Program> program;  // runs other models in parts without PyTorch; null: PyTorch is needed
+  std::string recorded_options;            // by recorded_options.h
   std::optional<quantise::QuantisedParts> quantised;  // by data
   std::optional<StoredWeights> stored_weights;        // with --int8-weights
   std::string calibration_table;                      // where the options ask for one

@@ -79,7 +79,7 @@ void emit_whole(Emitted& emitted, PlannedModel& planned, Frontend& frontend, con
                        {request.cpu.has_value(), options.may_need_pytorch}, request.cpu ? of_program : diagnostics);
 }
 
-// The modules of the segments, in the host's unit.
+// Makes the modules of the segments, in the host's unit.
 std::vector<torch::jit::Module> emit_segments(Emitted& emitted, PlannedModel& planned, const ConvertOptions& options,
                                               const std::shared_ptr<torch::jit::CompilationUnit>& unit,
                                               Stages& stages) {

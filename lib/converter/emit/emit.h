@@ -32,7 +32,8 @@ struct MethodPlace {
   std::shared_ptr<DeferredTensors> late;
 };
 
-// Makes the module of a plan for that place. Its forward is the method. It shares weights with the others.
+// Makes the module of a plan for its place in a file of several methods. The module's forward is the method. It shares
+// weights with the other methods.
 Conversion emit_method(PlannedModel& planned, Frontend& frontend, const ConvertOptions& options,
                        const MethodPlace& place, Diagnostics& diagnostics, Stages& stages);
 

@@ -12,7 +12,8 @@
 namespace nnapi_convert {
 namespace {
 
-// The methods and the attribute: as constants of a method, bundled inputs that are None would lose their type.
+// Returns the names of the methods and the attribute of bundled inputs. Freezing keeps them: as constants of a method,
+// bundled inputs that are None would lose their type.
 std::vector<std::string> names_of_bundled_inputs(const torch::jit::Module& module) {
   std::vector<std::string> names;
   for (const char* name : {"get_all_bundled_inputs", "get_num_bundled_inputs"}) {

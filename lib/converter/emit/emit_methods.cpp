@@ -40,7 +40,7 @@ torch::jit::Module empty_module(const std::string& name, const std::shared_ptr<t
   return module;
 }
 
-// The state of all methods, each attribute once.
+// Returns the state of all methods, each attribute once.
 std::vector<StateAttribute> state_of(const std::vector<PlannedMethod>& methods, const torch::jit::Module& original) {
   std::vector<StateAttribute> state;
   for (const PlannedMethod& method : methods) {
@@ -87,7 +87,8 @@ MethodChoice others_of(const std::vector<PlannedMethod>& methods) {
   return choice;
 }
 
-// Of the named methods. Nothing where one of them takes what programs lack. Throws as refuse_or_warn() does.
+// Returns the request for a program of these methods; nothing where one of them takes quantised tensors, which programs
+// lack. Throws as refuse_or_warn() does.
 std::optional<ProgramRequest> program_request(const std::vector<PlannedMethod>& methods, Diagnostics& diagnostics) {
   ProgramRequest request;
   request.methods.clear();
@@ -117,8 +118,8 @@ uint64_t bytes_of_constants(Graph& graph) {
   return bytes;
 }
 
-// Returns the names of the methods that stay as they are and that a program has, too: those without large weights,
-// which would be in the file once more. Warns of the others.
+// Returns the names of the unconverted methods that a program has, too: those without large weights, which would be in
+// the file once more. Warns of the others.
 std::vector<std::string> without_weights(const std::vector<KeptMethod>& kept, Diagnostics& diagnostics) {
   constexpr uint64_t kMostBytes = 64 << 10;
   std::vector<std::string> names;
@@ -136,7 +137,8 @@ std::vector<std::string> without_weights(const std::vector<KeptMethod>& kept, Di
   return names;
 }
 
-// Lets the state of the file's module begin with the compilations, as the archive's index has it. They share weights.
+// Registers the segments as the file's module's first modules: its state then begins with their compilations, as the
+// archive's index has it. The segments share weights.
 void register_segments(MethodsConversion& conversion) {
   std::vector<torch::jit::Module> segments;
   std::vector<std::shared_ptr<ShimBuffer>> buffers;

@@ -21,7 +21,7 @@ namespace nnapi_convert {
 struct EmittedPart {
   torch::jit::Module module;
   SerializedModel serialized;             // filled for PyTorch's runtime only
-  std::shared_ptr<ShimBuffer> shim = {};  // the same for the shim
+  std::shared_ptr<ShimBuffer> shim = {};  // filled for the shim only
   size_t buffer_bytes = 0;
   uint64_t weight_bytes = 0;
 };
@@ -38,8 +38,8 @@ struct EmitRequest {
 EmittedPart emit_part(NnapiPart& part, const ConvertOptions& options, const EmitRequest& request, DeferredTensors& late,
                       Stages& stages);
 
-// Lets segments for the shim have their weights in common with others that have equal ones of some size: makes their
-// compilations anew. `buffers` are those of the segments' modules. Returns groups, as share_weights() of buffers does.
+// Lets segments for the shim share equal weights of some size with other segments: makes their compilations anew.
+// `buffers` are those of the segments' modules. Returns groups, as share_weights() of buffers does.
 std::vector<std::vector<size_t>> share_weights(const std::vector<torch::jit::Module>& segments,
                                                const std::vector<std::shared_ptr<ShimBuffer>>& buffers,
                                                DeferredTensors& late);

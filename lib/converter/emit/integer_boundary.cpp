@@ -17,7 +17,7 @@ bool is_move(const Node& node) {
          kind == c10::aten::clone;
 }
 
-// The element of a call's results that the value is; nothing for other values.
+// Returns the number of the call's result that the value is, moved or not; nothing for other values.
 std::optional<size_t> result_number(const Value* value) {
   while (is_move(*value->node())) value = value->node()->input(0);
   const Node& node = *value->node();
@@ -29,14 +29,14 @@ std::optional<size_t> result_number(const Value* value) {
   return static_cast<size_t>(number->toInt());
 }
 
-// Whether all that becomes of the value are floats.
+// True if nothing but floats is made of the value.
 bool is_dequantised(const Value* value) {
   return std::all_of(value->uses().begin(), value->uses().end(), [](const torch::jit::Use& use) {
     return use.user->kind() == c10::aten::dequantize || (is_move(*use.user) && is_dequantised(use.user->output()));
   });
 }
 
-// Whether NNAPI alone reads the value.
+// True if NNAPI alone reads the value.
 bool is_read_by_nnapi(const Value* value) {
   return std::all_of(value->uses().begin(), value->uses().end(), [](const torch::jit::Use& use) {
     if (is_move(*use.user)) return is_read_by_nnapi(use.user->output());
@@ -49,7 +49,8 @@ bool is_read_by_nnapi(const Value* value) {
   });
 }
 
-// As at::quantize_per_tensor: the scale's inverse is a float, halves go to the even integer.
+// Quantises to plain integers as at::quantize_per_tensor does: the scale's inverse is a float, halves go to the even
+// integer.
 void quantise_node(Graph& graph, Node& node) {
   const auto scale = torch::jit::toIValue(node.input(1)), zero_point = torch::jit::toIValue(node.input(2)),
              dtype = torch::jit::toIValue(node.input(3));
@@ -75,8 +76,8 @@ void dequantise_node(Graph& graph, Node& node, const Quantization& quantization)
   node.output()->replaceAllUsesWith(value);
 }
 
-// Bytes as floats, where `value` holds codes of the scale 1 and the zero point 0, which are the bytes themselves, or
-// some of its elements.
+// Replaces dequantize of `value`, or of some of its elements, by a cast to float: `value` has the scale 1 and the zero
+// point 0, so that its codes are the bytes themselves.
 void cast_for_dequantise(Graph& graph, Value* value) {
   const std::vector<torch::jit::Use> uses = value->uses();
   for (const torch::jit::Use& use : uses) {
@@ -90,7 +91,7 @@ void cast_for_dequantise(Graph& graph, Value* value) {
   }
 }
 
-// A camera's bytes, of which a node makes codes with the same numbers.
+// Replaces codes that a node makes of a camera's bytes, with the same numbers, by the bytes.
 void bytes_node(Graph& graph, Node& node) {
   const auto scale = torch::jit::toIValue(node.input(1)), zero_point = torch::jit::toIValue(node.input(2));
   if (!scale || *scale != c10::IValue(1.0) || !zero_point || *zero_point != c10::IValue(0)) return;
@@ -98,7 +99,7 @@ void bytes_node(Graph& graph, Node& node) {
   node.output()->replaceAllUsesWith(node.input(0));
 }
 
-// Lets a call give plain integers where floats are made of them.
+// Lets a call give plain integers for outputs of which only floats are made.
 void take_scales_away(Graph& graph, Node& call, const std::vector<Quantization>& outputs) {
   Value* const results = call.output();
   std::vector<bool> is_float(outputs.size(), true);

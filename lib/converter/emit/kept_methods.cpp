@@ -54,7 +54,7 @@ c10::TypePtr type_of(const Node& access) {
   return access.input(0)->type()->expectRef<c10::ClassType>().getAttribute(access.s(c10::attr::name));
 }
 
-// What code may hold as a constant: parameters are constants without a gradient.
+// Returns the value as code may hold it: a parameter becomes a constant without a gradient.
 c10::IValue as_constant(const c10::IValue& value) {
   return value.isTensor() && value.toTensor().defined() ? c10::IValue(value.toTensor().detach()) : value;
 }
@@ -64,7 +64,7 @@ bool can_be_constant(const c10::IValue& value) {
   return torch::jit::tryInsertConstant(scratch, as_constant(value)).has_value();
 }
 
-// What a method needs, and what the converted module has.
+// Compares what a method needs with what the converted module has.
 class Choice {
  public:
   Choice(const torch::jit::Module& original, const MethodChoice& which, std::vector<StateAttribute>& state)
@@ -88,14 +88,14 @@ class Choice {
     });
   }
 
-  // Why a method can't be kept; empty if it can.
+  // Returns why a method can't be kept; empty if it can.
   std::string problem(Graph& graph) const {
     const std::string of_attributes = keeps_all_ ? problem_of_values(graph) : problem_of_state(graph);
     if (!of_attributes.empty()) return of_attributes;
     return uses_module(graph) ? "it uses a module as a value" : "";
   }
 
-  // Those that converted methods don't have.
+  // Adds to the state the changed attributes of the method that converted methods don't have.
   void add_own(Graph& graph) {
     for (const Node* access : accesses(graph)) {
       const AttributePath path = attribute_path(*access);

@@ -21,16 +21,16 @@ struct KeptMethod {
   torch::jit::Module original;
 };
 
-// Which methods are kept, besides those that are converted.
+// Says which methods are kept, besides those that are converted.
 struct MethodChoice {
   std::vector<std::string> converted = {"forward"};
   bool keeps_all = false;  // as they are, with their weights; false: only those that work with the state
 };
 
-// The methods that read or change attributes of `state`, and can do so in the converted module: they read nothing else
-// but numbers and strings, and change nothing that forward reads as a constant. Attributes that they alone change are
-// added to `state`. Warns of each that can't be kept. If all are to be kept, they may read other attributes, too, and
-// throws ConvertError (kNotConvertible) if forward can't be kept.
+// Returns the methods that read or change attributes of `state`, and can do so in the converted module: they read
+// nothing else but numbers and strings, and change nothing that forward reads as a constant. Adds attributes that they
+// alone change to `state`. Warns of each method that can't be kept. If all are to be kept, they may read other
+// attributes, too; throws ConvertError (kNotConvertible) if forward can't be kept then.
 std::vector<KeptMethod> kept_methods(const torch::jit::Module& original, const MethodChoice& which,
                                      std::vector<StateAttribute>& state, Diagnostics& diagnostics);
 
@@ -40,7 +40,7 @@ constexpr const char* kStateHolder = "nnapi_state";
 // Adds the attributes of the state to their holder.
 void add_state(torch::jit::Module& holder, const std::vector<StateAttribute>& state, ClassCopies& classes);
 
-// The value whose attributes are the state: kStateHolder of `self` if there is one, else `self`.
+// Returns the value whose attributes are the state: kStateHolder of `self` if there is one, else `self`.
 torch::jit::Value* holder_of_state(torch::jit::Graph& graph, torch::jit::Value* self);
 
 // Puts the method into the converted module, whose attributes have the names in `state`.

@@ -61,7 +61,7 @@ std::vector<std::string> result_names(const ModuleInterface& interface) {
   return names;
 }
 
-// A signature's names differ from each other.
+// Makes the names of a signature differ from each other.
 void make_unique(std::vector<std::string>& names) {
   for (size_t i = 0; i < names.size(); ++i) {
     const std::string base = names[i];
@@ -96,7 +96,7 @@ litert::OutputPort output_port(const InterfaceOutput& output, const std::string&
   port.index = output.index;
   port.is_float = output.dequantize;
   port.is_quantised = output.quantization.scale != 0;
-  // Of a single number the file has [1], as NNAPI: another shape would cost an operator.
+  // A single number has the shape [1], as in NNAPI: another shape would cost an operator.
   if (output.shape && !output.shape->empty()) port.shape = output.shape;
   if (output.source == InterfaceOutput::Source::kConstant) {
     if (output.constant.is_quantized()) refuse_file(fmt::format("{} is a quantised constant", name));
@@ -108,7 +108,7 @@ litert::OutputPort output_port(const InterfaceOutput& output, const std::string&
   return port;
 }
 
-// The number of NNAPI's input that an argument is; empty: no operation reads it.
+// Returns the number of NNAPI's input that takes the argument; nothing if no operation reads it.
 std::optional<size_t> model_input(const nnapi::Model& model, size_t argument) {
   const auto found = std::find_if(model.inputs.begin(), model.inputs.end(),
                                   [&](const nnapi::Boundary& each) { return each.argument == argument; });
@@ -116,7 +116,7 @@ std::optional<size_t> model_input(const nnapi::Model& model, size_t argument) {
   return static_cast<size_t>(found - model.inputs.begin());
 }
 
-// The type that callers give an argument which no operation reads, as they would if one did: of bools int32.
+// Returns the type of an argument that no operation reads: the one that callers would give if one did, int32 for bools.
 nnapi::Operand unread_operand(const InterfaceInput& input, const std::string& name) {
   TensorType type = input.type;
   if (type.dtype == at::kBool) type.dtype = at::kInt;
@@ -128,7 +128,7 @@ nnapi::Operand unread_operand(const InterfaceInput& input, const std::string& na
                   name, dtype_name(type.dtype)));
 }
 
-// Inputs have the order of forward's arguments.
+// Makes the signature of a conversion. Its inputs have the order of forward's arguments.
 litert::SignatureModel signature_of(const std::string& key, const Conversion& conversion) {
   const nnapi::Model& model = conversion.segments[0].model;
   const ModuleInterface& interface = conversion.interface;
@@ -144,7 +144,7 @@ litert::SignatureModel signature_of(const std::string& key, const Conversion& co
     port.is_uint8 = input.type.dtype == at::kByte;
     if (const std::optional<size_t> index = model_input(model, i)) {
       port.index = *index;
-      // What NNAPI's ranks don't hold becomes fewer axes.
+      // The file reshapes an argument of more axes than NNAPI has to fewer ones.
       if (input.type.rank() > kNnapiRank) port.shape = input.type.dims;
     } else {
       port.unread = unread_operand(input, names[i]);
@@ -159,7 +159,7 @@ litert::SignatureModel signature_of(const std::string& key, const Conversion& co
   return signature;
 }
 
-// LiteRT runs a file whole: there is nothing around it that would run the rest.
+// Refuses a model that NNAPI doesn't run whole: LiteRT has nothing around it that would run the rest.
 void check_whole(const std::string& method, const Conversion& conversion) {
   const std::string before = method == "forward" ? "" : "method " + method + ": ";
   if (!conversion.variants.empty()) refuse_file("a package holds several models; needed: one model");
@@ -174,7 +174,8 @@ void check_whole(const std::string& method, const Conversion& conversion) {
   }
   std::string cpu;
   if (!conversion.cpu_nodes.empty()) {
-    // Steps that the converter adds, such as for bytes that the user gives, stand in no source and hinder nothing.
+    // Names a step of the user's. Steps that the converter adds, such as for bytes that the user gives, have no source
+    // line and hinder nothing.
     const auto is_users = [](const CpuNode& node) { return !node.reason.where.empty(); };
     const auto first = std::find_if(conversion.cpu_nodes.begin(), conversion.cpu_nodes.end(), is_users);
     const CpuNode& named = first == conversion.cpu_nodes.end() ? conversion.cpu_nodes.front() : *first;
@@ -188,7 +189,7 @@ void check_whole(const std::string& method, const Conversion& conversion) {
                   before, counted(conversion.segments.size(), "segment"), cpu));
 }
 
-// One message in place of one for each convolution.
+// Refuses the layout NCHW by one message, in place of one for each convolution.
 void check_layout(const Conversion& conversion) {
   const nnapi::Model& model = conversion.segments[0].model;
   for (const nnapi::Operation& operation : model.operations) {
@@ -203,14 +204,14 @@ void check_layout(const Conversion& conversion) {
   }
 }
 
-// One line for each reason.
+// Returns one line for each reason.
 std::string text_of(const std::vector<Refusal>& refusals) {
   std::string text;
   for (const RefusalGroup& group : groups_of(refusals)) text += (text.empty() ? "" : "\n  ") + group.message();
   return text;
 }
 
-// The tensors of a result, in the order of a walk through it.
+// Adds the tensors of a result, in the order of a walk through it.
 void walk(const ReturnTree& tree, std::vector<size_t>& tensors) {
   if (tree.kind == ReturnTree::Kind::kTensor) tensors.push_back(tree.tensor);
   for (const ReturnTree& element : tree.elements) walk(element, tensors);
@@ -226,7 +227,7 @@ bool is_nhwc(const litert::SignatureModel& signature, const litert::OutputPort& 
   return is_nhwc(*signature.model, signature.inputs[port.index]);
 }
 
-// What kLitertRecord holds of a method.
+// Returns the part of kLitertRecord that tells of one method.
 json record_of(const Conversion& conversion, const litert::SignatureModel& signature) {
   json record = {{"key", signature.key}, {"metadata", to_json(metadata_of(conversion))}};
   record["inputs"] = record["results"] = json::array();
@@ -245,7 +246,7 @@ json record_of(const Conversion& conversion, const litert::SignatureModel& signa
   return record;
 }
 
-// LiteRT resizes tensors and checks nothing.
+// Warns of conditions on sizes: LiteRT resizes tensors and checks nothing.
 void warn_of_conditions(const ModuleInterface& interface, Diagnostics& diagnostics) {
   std::vector<std::string> texts;
   for (const SizeCondition& condition : interface.conditions) texts.push_back(text_of(condition, interface).line());

@@ -36,7 +36,7 @@ Table associated_file(const std::string& name, int8_t type) {
   return table;
 }
 
-// The model's numbers are (x - mean) / std of bytes x.
+// Returns how pictures are normalised: the model's numbers are (x - mean) / std of bytes x.
 Table normalization(const picture_record::Record& record) {
   constexpr double kBrightest = 255;
   std::vector<float> means, deviations;
@@ -84,7 +84,7 @@ std::vector<Table> input_tables(const litert::File& file, const Conversion& conv
   return tables;
 }
 
-// The labels belong to the first output that has as many classes.
+// Returns the outputs' tables. The labels belong to the first output that has as many classes.
 std::vector<Table> output_tables(const litert::File& file, size_t labels, const std::string& labels_file) {
   const litert::Signature& signature = file.signatures[0];
   const litert::Subgraph& subgraph = file.subgraphs[signature.subgraph];

@@ -23,7 +23,7 @@ bool is_known_as(const Value& value, const c10::IValue& tensor, const ModelGraph
   });
 }
 
-// An operator such as aten::add_ gives the attribute itself, whose sizes it keeps.
+// True if an in-place operator such as aten::add_ gives the value: it is the attribute itself and keeps its sizes.
 bool is_changed_in_place(const Value& value, const AttributePath& path) {
   const Node& maker = *value.node();
   const std::string name = maker.kind().toQualString();
@@ -45,12 +45,12 @@ bool keeps_type(const Value& value, const AttributePath& path, const c10::IValue
   return true;
 }
 
-// The attributes that the method may leave with other types.
+// Returns the attributes that the method may leave with other types.
 std::set<AttributePath> unsettled_by(const PlannedMethod& method) {
   std::set<AttributePath> unsettled;
   if (method.planned.plan.is_whole()) return unsettled;
   for_each_node(*method.planned.model.graph, [&](const Node& node) {
-    // An element that is set, or a changed length, is not followed.
+    // Lists aren't followed: one whose element is set or whose length changes counts as unsettled.
     const bool changes_list = node.kind() == c10::aten::_set_item || node.kind() == c10::aten::append;
     if (changes_list && is_attribute_access(*node.input(0)->node(), c10::prim::GetAttr)) {
       unsettled.insert(attribute_path(*node.input(0)->node()));

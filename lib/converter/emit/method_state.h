@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What methods of one file may assume about the state that they share.
+// Finds the shared state of which a method can't assume the types, as other methods of the file change it.
 #pragma once
 
 #include <string>

@@ -26,7 +26,7 @@ using torch::jit::Graph;
 using torch::jit::Node;
 using torch::jit::Value;
 
-// What a value of the graph is in the program.
+// The place of a value of the graph in the program: an operand, a module, or a segment that can be called.
 struct Place {
   enum class Kind { kOperand, kModule, kCall } kind = Kind::kOperand;
   uint32_t number = 0;  // of the operand, or of the segment that is called
@@ -42,7 +42,7 @@ class MethodWriter {
         refusals_(place.refusals),
         raised_(place.raised) {}
 
-  // `outputs` are those of NNAPI, in a model that it runs whole.
+  // Writes a method of the module. `outputs` are those of NNAPI, in a model that it runs whole.
   ProgramMethod run(const torch::jit::Method& method, const std::vector<Quantization>& outputs) {
     const std::shared_ptr<Graph> graph = method.graph()->copy();
     torch::jit::Inline(*graph);
@@ -57,7 +57,7 @@ class MethodWriter {
     return result;
   }
 
-  // Of a segment on the CPU.
+  // Writes the graph of a segment on the CPU.
   ProgramMethod run(Graph& graph, const std::string& name) {
     ProgramMethod result;
     result.name = method_ = name;
@@ -83,7 +83,7 @@ class MethodWriter {
     method.code = std::move(code_);
   }
 
-  // Refuses what programs can't hold of the method itself.
+  // Calls `make`. Refuses the method where programs can't hold one of its arguments, or its result.
   template <typename Make>
   void describe(const std::string& what, const Make& make) {
     try {
@@ -103,7 +103,7 @@ class MethodWriter {
     return result;
   }
 
-  // Registers.
+  // Returns a register that no value has: a free one, or else a new one.
   uint32_t take_register() {
     if (free_.empty()) return register_count_++;
     const uint32_t number = free_.back();
@@ -115,7 +115,7 @@ class MethodWriter {
     places_[value] = {Place::Kind::kOperand, number};
     return number;
   }
-  // The registers of these values, of those that have one.
+  // Returns the registers of those values that have one.
   ProgramWords registers_of(const std::vector<const Value*>& values) const {
     ProgramWords numbers;
     for (const Value* value : values) {
@@ -125,7 +125,7 @@ class MethodWriter {
     }
     return numbers;
   }
-  // Gives registers to other values, which are written before they are read.
+  // Frees registers for other values, which are written before they are read.
   void give_back(const ProgramWords& numbers) { free_.insert(free_.end(), numbers.rbegin(), numbers.rend()); }
   void drop(const ProgramWords& numbers) {
     if (numbers.empty()) return;
@@ -155,7 +155,7 @@ class MethodWriter {
     for (const Value* input : node.inputs()) code_.push_back(operand(input));
   }
 
-  // Writes the code of a block aside.
+  // Returns the code of a block, apart from the code around it.
   ProgramWords code_of(const Block& block) {
     ProgramWords outside;
     std::swap(outside, code_);
@@ -177,8 +177,8 @@ class MethodWriter {
     }
   }
 
-  // In a branch, which may never run, an error takes the node's place. Else, and for a call of NNAPI, which is what the
-  // file is for, there is no program.
+  // Refuses a node. In a branch, which may never run, an error takes the node's place. Elsewhere, and for a call of
+  // NNAPI, which is what the file is for, there is no program.
   void refuse(const Node& node, const std::string& found) {
     const bool is_in_branch = depth_ > 0 && node.kind() != c10::prim::CallMethod;
     (is_in_branch ? raised_ : refusals_)
@@ -244,7 +244,7 @@ class MethodWriter {
     }
   }
 
-  // Static types tell it.
+  // Answers isinstance() by static types. Throws std::invalid_argument where they don't tell.
   static bool is_instance(const Node& node) {
     const c10::TypePtr& type = node.input()->type();
     const std::vector<c10::TypePtr>& types = node.tys(c10::attr::types);
@@ -319,7 +319,7 @@ class MethodWriter {
     return static_cast<uint32_t>(type.getAttributeSlot(node.s(c10::attr::name)));
   }
 
-  // The condition, the counts, the code's lengths, then results and what the blocks give.
+  // Writes the condition, the counts, the code's lengths, the results, what the blocks give, and the blocks' code.
   void write_if(const Node& node) {
     const uint32_t condition = operand(node.input());
     ProgramWords results, given, blocks;
@@ -358,7 +358,7 @@ class MethodWriter {
       code_.insert(code_.end(), words->begin(), words->end());
   }
 
-  // A call of a compilation's methods: run_direct(arguments, scales), run_direct_to_one(arguments, scale),
+  // Writes a call of a compilation's methods: run_direct(arguments, scales), run_direct_to_one(arguments, scale),
   // run(arguments, inputs, scales), check(arguments).
   void write_call(const Node& node) {
     const Place* of = place_of(node.input(0));
@@ -423,7 +423,7 @@ class MethodWriter {
   std::vector<SegmentCall>& segments_;
   std::vector<Refusal>&refusals_, &raised_;
   std::string method_;
-  size_t depth_ = 0;  // of branches
+  size_t depth_ = 0;  // number of branches around the node
   std::optional<Lifetimes> lifetimes_;
   std::unordered_map<const Value*, Place> places_;
   uint32_t register_count_ = 0;

@@ -21,19 +21,19 @@ struct SegmentCall {
   bool is_raw = false;  // with inputs and outputs in NNAPI's own form
 };
 
-// What a method is written into.
+// The program that a method is written into, and what the writer finds of the method.
 struct ProgramPlace {
   ProgramWriter& writer;
   ModuleParts& parts;
   std::vector<SegmentCall>& segments;
   std::vector<Refusal>& refusals;  // what no program can say: then the method can't be used
-  std::vector<Refusal>& raised;    // the same in branches, in whose place the program has an error
+  std::vector<Refusal>& raised;    // what no program can say in a branch: the program has an error in its place
 };
 
-// `outputs` are those of NNAPI in a model that it runs whole, else none.
+// Writes a method of a module. `outputs` are those of NNAPI in a model that it runs whole, else none.
 ProgramMethod write_method(const ProgramPlace& place, const torch::jit::Method& method,
                            const std::vector<Quantization>& outputs);
-// A graph of tensors, without an object.
+// Writes a graph whose arguments are tensors, without an object.
 ProgramMethod write_function(const ProgramPlace& place, torch::jit::Graph& graph, const std::string& name);
 
 }  // namespace nnapi_convert

@@ -62,7 +62,7 @@ Conversion make_package(std::vector<PackageMember> members, Fallback fallback) {
   result.variants = std::move(variants);
   result.buffer_bytes = 4 * package.words.size();
   result.weight_bytes = package.weight_bytes;
-  // The model's own weights are late tensors of no module any more.
+  // Forgets the member's own weights: no module has them any more as late tensors.
   result.late = std::make_shared<DeferredTensors>();
   const ShimModuleRequest request{
       result.segments[0].model, result.interface, nnapi_shim::make_compilation,

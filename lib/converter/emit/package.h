@@ -16,8 +16,8 @@ struct PackageMember {
   LoadedModel original;   // as it was converted; may be released if the package gets no CPU model
 };
 
-// The members' order is the order in which the shim prefers them. The package has one CPU model, by `fallback`. Throws
-// ConvertError (kNotConvertible) for members that can't be one package (package_boundaries.h).
+// Makes a package of the members, in the order in which the shim prefers them. The package has one CPU model, by
+// `fallback`. Throws ConvertError (kNotConvertible) for members that can't be one package (package_boundaries.h).
 Conversion make_package(std::vector<PackageMember> members, Fallback fallback);
 
 }  // namespace nnapi_convert

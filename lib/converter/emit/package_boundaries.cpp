@@ -22,7 +22,7 @@ bool is_8_bit(OperandCode type) {
   return type == OperandCode::TENSOR_QUANT8_ASYMM || type == OperandCode::TENSOR_QUANT8_ASYMM_SIGNED;
 }
 
-// Whether callers see a tensor as floats.
+// True if some member has floats for the tensor: callers then see floats.
 bool is_float_in_one(const Members& members, Boundaries boundaries, size_t number) {
   return std::any_of(members.begin(), members.end(), [&](const Conversion* member) {
     const nnapi::Model& model = model_of(*member);
@@ -31,7 +31,7 @@ bool is_float_in_one(const Members& members, Boundaries boundaries, size_t numbe
   });
 }
 
-// Whether the shim converts for this member.
+// True if the shim converts between callers' floats and this member's 8-bit integers.
 bool is_converted(const Members& members, const Conversion& member) {
   const nnapi::Model& model = model_of(member);
   for (const Boundaries boundaries : {&nnapi::Model::inputs, &nnapi::Model::outputs}) {
@@ -43,7 +43,7 @@ bool is_converted(const Members& members, const Conversion& member) {
   return false;
 }
 
-// What callers see of an input or an output, besides its sizes.
+// Describes an input or an output as callers see it, without its sizes.
 std::string boundary_text(const nnapi::Model& model, const nnapi::Boundary& boundary, bool is_float) {
   const nnapi::Operand& operand = model.at(boundary.operand);
   const bool is_converted = is_float && is_8_bit(operand.type);
@@ -54,7 +54,7 @@ std::string boundary_text(const nnapi::Model& model, const nnapi::Boundary& boun
   return text + fmt::format(", rank {}{}", operand.dims.size(), boundary.nhwc ? ", NHWC" : "");
 }
 
-// Compares a member with the first; empty if callers see the same.
+// Returns how a member's inputs or outputs differ from the first member's; empty if callers see the same.
 std::string difference(const Members& members, size_t number, const char* what, Boundaries boundaries) {
   const nnapi::Model &first = model_of(*members[0]), &model = model_of(*members[number]);
   const auto &needed = first.*boundaries, &found = model.*boundaries;
@@ -85,7 +85,7 @@ void make_floats(nnapi::Model& model, const std::vector<nnapi::Boundary>& bounda
   }
 }
 
-// What TorchScript does before and after NNAPI besides quantising: the source of a module around floats.
+// Returns what TorchScript does before and after NNAPI besides quantising, as the source of a module around floats.
 std::string float_source(const Conversion& member) {
   nnapi::Model model;  // without its operations
   model.operands = model_of(member).operands;

@@ -201,8 +201,8 @@ std::vector<RowCalls> row_calls(const Plan& plan) {
   return result;
 }
 
-// Control flow is copied with all constants that its blocks read, also with weights of segments, which are gone. The
-// lite interpreter's writer reads every constant.
+// Removes constants that nothing reads. Control flow is copied with all constants that its blocks read, also with
+// weights of segments, which are gone. The lite interpreter's writer reads every constant.
 void drop_unused_constants(Graph& graph) {
   std::vector<Node*> unused;
   for_each_node(graph, [&](Node& node) {

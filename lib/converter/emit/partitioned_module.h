@@ -43,8 +43,8 @@ struct PartitionedModuleRequest {
 // Replaces the original's classes, and constants that are objects of these classes, by their copies.
 void use_copies(torch::jit::Graph& graph, ClassCopies& classes);
 
-// The module's forward takes the original's arguments, and checks their structure and sizes, as sizes that the model
-// computes from them are constants.
+// Makes the host module. Its forward takes the original's arguments, and checks their structure and sizes, as sizes
+// that the model computes from them are constants.
 torch::jit::Module build_partitioned_module(const PartitionedModuleRequest& request);
 
 }  // namespace nnapi_convert

@@ -64,7 +64,7 @@ ProgramResult make_program(const ProgramRequest& request) {
     try {
       const std::shared_ptr<torch::jit::Graph> graph = request.on_cpu[i](segments[i].is_raw);
       use_program_forms(graph);
-      ProgramWriter trial;  // what can't be said leaves no weights in the file
+      ProgramWriter trial;  // keeps weights of refused segments out of the file
       write_function({trial, parts, segments, refusals, raised}, *graph, name);
       refusals.insert(refusals.end(), raised.begin(), raised.end());
       if (refusals.empty()) {

@@ -17,7 +17,7 @@
 
 namespace nnapi_convert {
 
-// A method that no program can say, though the file can do without it, and the first reason.
+// A method that no program can say and that the file can do without, with the first reason.
 struct LeftOutMethod {
   std::string name;
   Refusal reason;
@@ -29,30 +29,30 @@ using SegmentOnCpu = std::function<std::shared_ptr<torch::jit::Graph>(bool is_ra
 
 struct ProgramResult {
   std::optional<Program> program;
-  std::vector<Refusal> refusals;  // what no program can say of the methods that it needs, if there is none
+  std::vector<Refusal> refusals;  // why there is no program: what none can say of methods that it needs
   std::vector<LeftOutMethod> left_out;
-  std::vector<Refusal> raised;      // the same in branches, in whose place the program has an error
+  std::vector<Refusal> raised;      // what no program can say in branches: it raises an error there
   std::vector<Refusal> only_nnapi;  // why segments can't be computed on the CPU; `op` is the segment
 };
 
 struct ProgramRequest {
   struct Method {
     std::string name;
-    std::vector<Quantization> outputs = {};  // of one that NNAPI runs whole: NNAPI's outputs
+    std::vector<Quantization> outputs = {};  // NNAPI's outputs, if NNAPI runs the method whole
   };
   torch::jit::Module module;
-  std::vector<Method> methods = {{"forward"}};  // that the program needs
+  std::vector<Method> methods = {{"forward"}};  // methods that the program needs
   std::vector<std::string> kept = {};           // methods that may be left out
-  std::vector<SegmentOnCpu> on_cpu = {};        // of each segment; or none at all
+  std::vector<SegmentOnCpu> on_cpu = {};        // one for each segment; or none at all
   bool keeps_places = true;                     // the program tells the model's lines
 };
 
-// The methods' graphs are inlined. Attributes that they read are the program's state. The module, or a module in it,
-// whose attribute `comp` is a compilation of the shim is a segment; segments have numbers in the order of attributes,
-// as in the archive's index.
+// Makes the program of the module's methods, whose graphs are inlined. Attributes that they read are its state. The
+// module, or a module in it, whose attribute `comp` is a compilation of the shim is a segment; segments have numbers in
+// the order of attributes, as in the archive's index.
 ProgramResult make_program(const ProgramRequest& request);
 
-// What a file may lack.
+// Says what a file needs if it has no program.
 struct ProgramNeed {
   bool is_wired = false;          // the file runs without PyTorch and without a program, too
   bool may_need_pytorch = false;  // a file that needs PyTorch is wanted all the same

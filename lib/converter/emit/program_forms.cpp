@@ -23,7 +23,7 @@ def form(self, groups: int):
     return groups_first.transpose(1, 2).reshape(sizes)
 )";
 
-// A loss by its elements, reduced as `reduction` says: 0 not at all, 1 to the mean, 2 to the sum.
+// Returns the form of a loss: `elements`, reduced as `reduction` says: 0 not at all, 1 to the mean, 2 to the sum.
 std::string loss(const std::string& elements) {
   return "def form(self, target, reduction: int):\n    result = " + elements + R"(
     if reduction == 1:
@@ -34,8 +34,8 @@ std::string loss(const std::string& elements) {
 )";
 }
 
-// By name and overload. A form may use operators that have one. The functions take the operators' arguments in the
-// schemas' order.
+// Returns the forms by the operators' names and overloads. A form may use operators that have one. The functions take
+// the operators' arguments in the schemas' order.
 const std::map<std::string, std::string>& forms() {
   static const std::map<std::string, std::string> all = {
       {"aten::channel_shuffle", kChannelShuffle},
@@ -147,7 +147,7 @@ const std::string* form_of(const Node& node) {
   return found == forms().end() ? nullptr : &found->second;
 }
 
-// Forms are used in forms, too: what one inserts stands behind the node before.
+// Replaces operators by their forms, also within forms: goes on with the first node that a form inserted.
 void use_forms(Block& block) {
   for (Node* node = *block.nodes().begin(); node != block.return_node();) {
     for (Block* inner : node->blocks()) use_forms(*inner);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Operators that the shim's programs lack, by those that they have.
+// Replaces operators that the shim's programs lack by those that they have.
 #pragma once
 
 #include <torch/csrc/jit/ir/ir.h>
@@ -8,7 +8,7 @@
 
 namespace nnapi_convert {
 
-// Writes the operators of the graph and its blocks that have such a form in that form.
+// Replaces the operators of the graph and its blocks that programs lack, if they have a form in other operators.
 void use_program_forms(const std::shared_ptr<torch::jit::Graph>& graph);
 
 }  // namespace nnapi_convert

@@ -18,7 +18,7 @@ bool is_list_of_call(const Node& node) {
   });
 }
 
-// The block in which the value is made.
+// Returns the block in which the value is made.
 const Block* home_of(const Value* value) {
   return value->node()->owningBlock();
 }
@@ -51,7 +51,7 @@ void Lifetimes::visit(const Block& block) {
   for (const Value* output : block.outputs()) read(output, *block.return_node());
 }
 
-// Nodes are visited in their order, so that the last one that reads a value stays.
+// Records that `by` reads the value. Nodes are visited in their order, so that the last one that reads a value stays.
 void Lifetimes::read(const Value* given, const Node& by) {
   const Value* value = root(given);
   if (parts_.count(value->node()) != 0) {

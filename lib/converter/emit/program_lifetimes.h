@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which node of a graph reads a value last, so that a program can reuse the value's register.
+// Finds the node of a graph that reads a value last, so that a program can reuse the value's register.
 #pragma once
 
 #include <torch/csrc/jit/ir/ir.h>
@@ -14,14 +14,14 @@ class Lifetimes {
  public:
   explicit Lifetimes(torch::jit::Graph& graph);
 
-  // The value that this one is, seen through casts.
+  // Returns the value that this one is, seen through casts.
   const torch::jit::Value* root(const torch::jit::Value* value) const;
   bool is_read(const torch::jit::Value* value) const { return last_.count(value) != 0; }
-  // A list that only calls of NNAPI read: the call has its elements.
+  // True for a node that makes a list which only calls of NNAPI read: the call takes the list's elements.
   bool is_part_of_call(const torch::jit::Node& node) const { return parts_.count(&node) != 0; }
-  // The values that nothing reads after the node: its own results that nothing reads among them.
+  // Returns the values that nothing reads after the node, its own unread results among them.
   std::vector<const torch::jit::Value*> last_read_by(const torch::jit::Node& node) const;
-  // The values made in the block that the block's end still reads, and its own inputs.
+  // Returns the values made in the block that the block's end still reads, and the block's unread inputs.
   std::vector<const torch::jit::Value*> left_by(const torch::jit::Block& block) const;
 
  private:

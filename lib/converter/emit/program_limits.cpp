@@ -17,7 +17,7 @@ namespace {
 using torch::jit::Node;
 using torch::jit::Value;
 
-// An argument of which the program's operator takes this value only.
+// An argument for which the program's operator takes only the values that `value` says.
 struct LimitedArgument {
   enum class Value { kNone, kFalse, kTrue, kNoMean };
   const char *op, *argument;
@@ -33,7 +33,7 @@ constexpr LimitedArgument kLimitedArguments[] = {
     {"aten::unique_consecutive", "dim", LimitedArgument::Value::kNone},
 };
 
-// Flags and names that aren't known are found when the program runs.
+// True if the argument may have such a value. Flags and names that aren't constants are checked when the program runs.
 bool may_take(const LimitedArgument& limit, const Value& argument) {
   const auto value = torch::jit::toIValue(&argument);
   if (limit.value == LimitedArgument::Value::kNone) return value && value->isNone();
@@ -49,7 +49,8 @@ void check_arguments(const Node& node, const c10::FunctionSchema& schema) {
   }
 }
 
-// Of the dtype that the operator is asked for, and of those that the module compares an argument's with.
+// Throws std::invalid_argument for a dtype that programs lack: one that the operator is asked for, or one that the
+// module compares an argument's dtype with.
 void check_dtypes(const Node& node, const c10::FunctionSchema* schema) {
   const auto asked = schema == nullptr ? c10::nullopt : schema->argumentIndexWithName("dtype");
   const auto inputs = node.inputs();

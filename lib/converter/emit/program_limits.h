@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What programs can't say of an operator's call.
+// Finds what programs can't say of an operator's call.
 #pragma once
 
 #include <torch/csrc/jit/ir/ir.h>

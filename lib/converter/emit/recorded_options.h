@@ -20,10 +20,10 @@ std::vector<BoundArgument> recorded_bound(const ConvertedFile& file);
 // Returns what --input-pixels said at the conversion.
 std::optional<PixelInput> recorded_pixels(const ConvertedFile& file);
 
-// The recorded options with what --split-output made of the results.
+// Returns the recorded options together with what --split-output made of the results.
 std::string with_splits(const std::string& recorded_options, const std::vector<ResultSplit>& splits);
-// The splits of a file; none for one that was converted without --split-output. Throws ConvertError (kBadFile) for a
-// damaged record.
+// Returns the splits of a file; none for one that was converted without --split-output. Throws ConvertError (kBadFile)
+// for a damaged record.
 std::vector<ResultSplit> recorded_splits(const ConvertedFile& file);
 
 // Returns true if the file was converted with options that change the model's numbers: --fp16-weights, --int8-weights,

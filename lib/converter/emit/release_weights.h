@@ -7,8 +7,8 @@
 
 namespace nnapi_convert {
 
-// Afterwards only the plan's NNAPI models hold the weights of segments. build_partitioned_module() can still use the
-// graph and the plan; the original module and the graphs of segments are gone.
+// Lets only the plan's NNAPI models hold the weights of segments. build_partitioned_module() can still use the graph
+// and the plan afterwards; the original module and the graphs of segments are gone.
 void release_weights(NormalisedModel& model, Plan& plan);
 
 }  // namespace nnapi_convert

@@ -19,7 +19,8 @@ using torch::jit::Graph;
 using torch::jit::Node;
 using torch::jit::Value;
 
-// Finds the tensors of a result in the nodes that make it. Returns false where other nodes do.
+// Finds the tensors of a result in the nodes that make its lists, tuples and dicts. Returns false if other nodes make
+// it.
 bool find_tensors(const ReturnTree& tree, Value* value, std::vector<Value*>& tensors) {
   if (tree.kind == ReturnTree::Kind::kTensor) {
     tensors.at(tree.tensor) = value;
@@ -49,7 +50,8 @@ uint64_t constant_bytes(const Graph& graph) {
   return bytes;
 }
 
-// Gives a tensor of the caller the form that NNAPI's output has. Nothing for a rank that depends on sizes.
+// Gives a tensor of the caller the form of NNAPI's output. Returns nothing if NNAPI changes its rank, and the sizes are
+// open or the output is NHWC.
 std::optional<Value*> physical(Graph& graph, Value* tensor, const InterfaceOutput& output,
                                const nnapi::Boundary& boundary, const nnapi::Operand& operand) {
   if (output.dtype == at::kLong) tensor = graph.insert(c10::aten::to, {tensor, at::kInt});
@@ -85,7 +87,7 @@ std::shared_ptr<Graph> with_outputs(const std::shared_ptr<Graph>& graph, const s
     }
   }
   copy->registerOutput(copy->insertNode(copy->createTuple(outputs))->output());
-  torch::jit::EliminateDeadCode(copy);  // the result's other parts
+  torch::jit::EliminateDeadCode(copy);  // drops the result's other parts
   use_recognised_forms(*copy);
   return copy;
 }
@@ -94,7 +96,7 @@ SegmentOnCpu refused(const std::string& reason) {
   return [reason](bool /*is_raw*/) -> std::shared_ptr<Graph> { throw std::invalid_argument(reason); };
 }
 
-// The reason why a segment has no form for the CPU; empty if it has.
+// Returns why a segment is too large for the CPU; empty if it isn't.
 std::string refusal_of_size(const PlannedSegment& planned) {
   if (planned.uncounted > 0) return "its multiply-adds are unknown";
   if (planned.macs <= kMostMacsOnCpu) return "";

@@ -18,9 +18,9 @@ namespace nnapi_convert {
 constexpr int64_t kMostMacsOnCpu = 20'000'000;
 constexpr uint64_t kMostBytesOnCpu = uint64_t{32} << 20;  // of weights, which the file holds once more
 
-// A segment of a model in parts.
+// Returns the form for the CPU of a segment of a model in parts.
 SegmentOnCpu segment_on_cpu(const PlannedSegment& planned);
-// The one segment of a model that NNAPI runs whole: it computes what the original does.
+// Returns the form for the CPU of the one segment of a model that NNAPI runs whole: it computes what the original does.
 SegmentOnCpu whole_on_cpu(const PlannedSegment& planned, const LoadedModel& loaded);
 
 }  // namespace nnapi_convert

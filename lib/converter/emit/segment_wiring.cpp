@@ -21,7 +21,7 @@ bool is_like(const nnapi::Operand& a, const nnapi::Operand& b) {
   return a.type == b.type && a.dims == b.dims && a.scale == b.scale && a.zero_point == b.zero_point;
 }
 
-// Whether NNAPI's inputs and outputs are the segment's, each once.
+// True if NNAPI's inputs and outputs are the segment's, each once.
 bool is_plain(const PlannedSegment& segment) {
   const NnapiPart& part = segment.part;
   const auto is_of_nnapi = [](const InterfaceOutput& output) {
@@ -61,7 +61,8 @@ class Wiring {
     });
   }
 
-  // Adds the segment that runs next. Its number is that of its compilation in the file.
+  // Adds the segment that runs next. Returns false if it can't be wired, or its compilation has another number in the
+  // file.
   bool add(size_t number) {
     const PlannedSegment& segment = planned_.plan.segments[number];
     if (number != result_.inputs.size() || !is_plain(segment)) return false;
@@ -80,7 +81,8 @@ class Wiring {
     return true;
   }
 
-  // Whether the segment reads the source as its argument in the form that the source has, or gives it this form.
+  // True if the segment reads the source as its argument in the form that the source has. Sets the form of a source
+  // that has none yet.
   static bool reads(const NnapiPart& part, size_t argument, Source& source) {
     const auto read = std::find_if(part.model.inputs.begin(), part.model.inputs.end(),
                                    [&](const nnapi::Boundary& input) { return input.argument == argument; });

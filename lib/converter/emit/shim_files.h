@@ -9,7 +9,7 @@
 
 namespace nnapi_convert {
 
-// In ascending order of names; never empty.
+// Returns the files in ascending order of names; never empty.
 const std::vector<FolderFile>& shim_files();
 
 }  // namespace nnapi_convert

@@ -48,8 +48,9 @@ class Silence {
   torch::jit::PrintHandler before_;
 };
 
-// What NNAPI computes: the model that a dynamically quantised one, or one in another dtype, stands for; a quantised
-// one's products as they are defined, whatever the kernels of this machine make of them.
+// Returns the model that NNAPI computes. For a dynamically quantised model, or one in another dtype: the float model
+// that it stands for. For a quantised one: its products as they are defined, whatever this machine's kernels make of
+// them.
 torch::jit::Module converted_meaning(const LoadedModel& loaded, const NnapiPart& part) {
   std::optional<torch::jit::Module> meaning = float_meaning(loaded);
   if (!meaning && quantised_operations(part.model) > 0) meaning = with_float_products(loaded, Products::kAll);

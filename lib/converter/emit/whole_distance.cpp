@@ -37,7 +37,7 @@ std::vector<quantise::Bytes> bytes_of(const std::vector<at::Tensor>& tensors) {
   return result;
 }
 
-// The module as a phone would load it.
+// Writes the module and loads it again, as a phone would load it.
 torch::jit::Module loaded_again(const Conversion& conversion) {
   const PendingFile file(std::filesystem::temp_directory_path() / "calibrated.pt");
   write_conversion(conversion, file.path().string());
@@ -49,7 +49,7 @@ struct WholeDistance {
   std::optional<quantise::Distance> distance = {};
   std::optional<quantise::Accuracy> accuracy = {};
   std::optional<quantise::Score> score = {};
-  std::vector<std::string> warnings = {};  // of slices of the results that lost their values
+  std::vector<std::string> warnings = {};  // about slices of the results that lost their values
 };
 
 // Runs the written module on the samples.
@@ -120,7 +120,7 @@ void check_score(double drop, const quantise::Score& score) {
       fmt::format("--max-drop {:g}%: {}: ask for less, or use --min-snr or --keep-float", 100 * drop, to_text(score)));
 }
 
-// Of a partitioned model: segments that each keep to a drop don't prove that the model does.
+// Checks a partitioned model against --max-drop: segments that each keep to a drop don't prove that the model does.
 void check_drop(const QuantisedPlan& quantised) {
   const std::optional<double>& drop = quantised.recorded.max_drop;
   if (!drop) return;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How far a partitioned model's own results are from the float model's: the written module runs on the host's NNAPI.
+// Measures how far a partitioned model's own results are from the float model's: the written module runs on the host's
+// NNAPI.
 #pragma once
 
 #include "lib/base/diagnostics.h"

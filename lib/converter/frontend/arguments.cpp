@@ -312,7 +312,7 @@ bool is_bound_value(const c10::IValue& value, const c10::IValue& bound) {
   return found.scalar_type() == needed.scalar_type() && found.sizes() == needed.sizes() && found.equal(needed);
 }
 
-// False where the value is built in another way.
+// Adds the value's leaves. Returns false where the value is built in another way.
 bool take_apart(const ArgumentTree& tree, const c10::IValue& value, std::vector<c10::IValue>& leaves) {
   if (tree.kind == Kind::kNone) return value.isNone();
   if (tree.kind == Kind::kBound) return is_bound_value(value, tree.bound);

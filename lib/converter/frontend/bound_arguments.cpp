@@ -116,7 +116,7 @@ std::vector<BoundArgument> fixed_arguments(const LoadedModel& loaded, const c10:
   return arguments;
 }
 
-// The dtype of a bound tensor is the one of the example in the file. The sizes may differ.
+// Refuses a bound tensor whose dtype is not that of the example in the file. The sizes may differ.
 void check_like_example(const c10::FunctionSchema& forward, const BoundValues& bound, const InputTuple& example) {
   for (size_t i = 1; i < forward.arguments().size() && i <= example.size(); ++i) {
     const std::string& name = forward.arguments()[i].name();
@@ -185,7 +185,7 @@ void take_stated(LoadedModel& loaded, const c10::FunctionSchema& forward, Conver
   if (!stated.numbers.empty()) loaded.bound = bound_values(forward, options.bound);
 }
 
-// A text that is no sizes may be a value for an argument that forward doesn't have.
+// Refuses a text that is no sizes: it may be a value for an argument that forward doesn't have.
 [[noreturn]] void refuse_text(const InputSpec& spec, const c10::FunctionSchema& forward) {
   const std::string argument = spec.name.substr(0, spec.name.find_first_of(".["));
   if (argument.empty() || forward.argumentIndexWithName(argument)) throw ConvertError(ExitCode::kUsage, spec.problem);

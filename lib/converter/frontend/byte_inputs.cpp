@@ -27,12 +27,12 @@ bool reads_one_tensor(const Node& node) {
          }) == 1;
 }
 
-// The places where the bytes of an input become float32.
+// Finds the places where the bytes of an input become float32.
 class ByteReads {
  public:
   ByteReads(const NormalisedModel& model, const TypeMap& types) : model_(model), types_(types) {}
 
-  // False if the value is read in another way, or returned.
+  // Adds the value's reads. Returns false if it is read in another way than to become float32, or is returned.
   bool collect(const Value& value) {
     const auto& outputs = model_.outputs;
     if (std::find(outputs.begin(), outputs.end(), &value) != outputs.end()) return false;

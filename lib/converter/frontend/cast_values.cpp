@@ -36,8 +36,8 @@ bool may_be_float64(const CastTarget& target) {
          std::any_of(others.begin(), others.end(), [](const auto& other) { return other.second == at::kDouble; });
 }
 
-// Complex numbers are as wide as the real ones that a model makes them of. Those of float16 are computed as complex64,
-// as PyTorch computes none in complex32.
+// Returns the part of a cast that is for complex numbers, which are as wide as the real ones that a model makes them
+// of. Those of float16 are computed as complex64, as PyTorch computes none in complex32.
 std::string complex_cast() {
   return fmt::format("x.to({}) if dtype == {} and x.is_complex() else ", static_cast<int>(at::kComplexDouble),
                      static_cast<int>(at::kDouble));

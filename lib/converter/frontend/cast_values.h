@@ -13,7 +13,7 @@ namespace nnapi_convert {
 // computes in another dtype than float32, and ...".
 [[noreturn]] void refuse_widths(const std::string& what);
 
-// Which dtype floating-point tensors are cast to: one for all but those of some keys in dicts.
+// The dtype that floating-point tensors are cast to: one for all but those of some keys in dicts.
 struct CastTarget {
   at::ScalarType dtype;
   std::map<std::string, at::ScalarType> by_key = {};

@@ -25,7 +25,7 @@ bool writes(const Use& use) {
   return argument != nullptr && argument->alias_info() != nullptr && argument->alias_info()->isWrite();
 }
 
-// Values of other types may hold the list.
+// True for a value of a type that can't hold the list.
 bool holds_no_list(const Value* value) {
   switch (value->type()->kind()) {
     case c10::TypeKind::TensorType:
@@ -40,7 +40,7 @@ bool holds_no_list(const Value* value) {
   }
 }
 
-// A read of the elements, behind which nothing else holds the list.
+// True for a use that reads the list's elements, and whose results don't hold the list.
 bool only_reads(const Use& use) {
   const bool is_known = use.user->kind() == c10::prim::ListUnpack || (argument_of(use) != nullptr && !writes(use));
   const auto outputs = use.user->outputs();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lists that are read before they change.
+// Handles lists that are read before they change.
 #pragma once
 
 #include <torch/csrc/jit/ir/ir.h>

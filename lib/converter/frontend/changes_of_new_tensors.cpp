@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// New tensors that are changed before anything else sees them, and the parts that LibTorch's recurrent cells take of a
-// product and change one by one.
+// Handles new tensors that are changed before anything else sees them, and the parts that LibTorch's recurrent cells
+// take of a product and change one by one.
 #include "lib/converter/frontend/changes_of_new_tensors.h"
 
 #include <algorithm>

@@ -36,7 +36,8 @@ bool has_constant_inputs(const Node& node) {
                      [](const Value* input) { return torch::jit::toIValue(input).has_value(); });
 }
 
-// Not aten::fill and aten::zero: rules make a TILE of large ones, and a constant would make the file as large.
+// True for an operator that reads no values. Not for aten::fill and aten::zero: rules make a TILE of large ones, and a
+// constant would make the file as large.
 bool reads_no_values(const Node& node) {
   return find_traits(node).has(Fact::kReadsShapeOnly);
 }
@@ -49,7 +50,8 @@ std::optional<torch::jit::Stack> run_on_constants(const Node& node) {
   return results && has_few_elements(*results) ? std::optional(std::move(*results)) : std::nullopt;
 }
 
-// What empty() and its kin leave in memory is no constant of the model: it would differ from run to run.
+// Sets the results of empty() and its like to 0: what they leave in memory differs from run to run and can't be a
+// constant of the model.
 void clear(const torch::jit::Stack& results) {
   for (const c10::IValue& result : results) {
     if (result.isTensor() && result.toTensor().defined() && !result.toTensor().is_quantized())
@@ -81,7 +83,7 @@ std::optional<torch::jit::Stack> run_on_shape(const Node& node, const TypeMap& t
   const TensorType* type = tensor_type_of(node.input(0), types);
   const bool is_type_alone = find_traits(node).sizes == ResultSizes::kGivenWithExample;  // new_ones() reads the dtype
   if (type == nullptr || type->is_quantized() || !(all_fixed(type->dims) || is_type_alone)) return std::nullopt;
-  // zeros_like() and its kin give a tensor in the order of their argument, which isn't known here.
+  // zeros_like() and its like give a tensor in the order of their argument, which isn't known here.
   if (reads_memory_order(*node.owningGraph())) return std::nullopt;
   torch::jit::Stack stack{at::empty({}, at::TensorOptions(type->dtype))
                               .expand(is_type_alone ? std::vector<int64_t>() : fixed_values(type->dims))};
@@ -133,7 +135,7 @@ bool is_tensor(const Value& value) {
   return value.type()->kind() == c10::TypeKind::TensorType;
 }
 
-// True for what None is no value of.
+// True for a value whose type has no None.
 bool is_never_none(const Value& value) {
   static const std::set<c10::TypeKind> kinds = {
       c10::TypeKind::TensorType, c10::TypeKind::TupleType, c10::TypeKind::ListType, c10::TypeKind::DictType,
@@ -141,7 +143,7 @@ bool is_never_none(const Value& value) {
   return kinds.count(value.type()->kind()) != 0;
 }
 
-// Whether two types are known to differ, in dtype or in a size.
+// True if two types are known to differ, in dtype or in a size.
 bool differ(const TensorType& one, const TensorType& other) {
   if (one.dtype != other.dtype || one.rank() != other.rank()) return true;
   for (size_t i = 0; i < one.rank(); ++i) {
@@ -151,8 +153,8 @@ bool differ(const TensorType& one, const TensorType& other) {
   return false;
 }
 
-// Whether two values are one: a tensor is itself, and is none that was there before it was made; a caller has none of
-// the converted model's weights. Of a caller's two arguments, and of views, it isn't known.
+// Answers `one is other`: true for one value; false if one tensor was created after the other existed, or if one is a
+// weight and the other an argument; unknown for two arguments and for views.
 c10::optional<bool> identity_of(const Value& one, const Value& other, const TypeMap& types) {
   if (&one == &other) return true;
   const bool is_none = one.mustBeNone() || other.mustBeNone();

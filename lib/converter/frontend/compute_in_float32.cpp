@@ -44,8 +44,8 @@ bool is_read_as_indices(const Value& value) {
   });
 }
 
-// A cast container is another one: a change of it would be lost. An optional one, as the targets of a detector, is None
-// where the model is used, and stays as it is.
+// True for an optional container that may be changed. It is None where the model is used, as the targets of a detector
+// are, and stays as it is; a cast container would be another one, and changes of it would be lost.
 bool is_left_as_it_is(const Value& input, OriginalDtypes& dtypes) {
   return input.type()->kind() == c10::TypeKind::OptionalType && dtypes.containers().is_changed(&input);
 }

@@ -21,9 +21,9 @@ namespace nnapi_convert {
 void compute_in_float32(const std::shared_ptr<torch::jit::Graph>& graph, at::ScalarType width,
                         const StatedFloats& arguments);
 
-// Does the same for a float32 model some of whose steps compute in float16 or bfloat16, as torch.autocast makes them.
-// Returns the dtypes of these steps; none: the graph has no such step and stays as it is. `graph` is the frozen
-// module's forward.
+// Makes steps of a float32 model that compute in float16 or bfloat16, as torch.autocast makes them, compute in float32,
+// as compute_in_float32() does. Returns the dtypes of these steps; none: the graph has no such step and stays as it is.
+// `graph` is the frozen module's forward.
 std::vector<at::ScalarType> compute_steps_in_float32(const torch::jit::Module& module,
                                                      const std::shared_ptr<torch::jit::Graph>& graph,
                                                      const StatedFloats& arguments);

@@ -185,7 +185,7 @@ bool ContainerGroups::is_changed(const Value* container) {
   return group_of(container).is_changed;
 }
 
-// An operator that takes from a container gives what is in the container's group.
+// For an operator that takes from a container, adds the origins of what is in the container's group.
 void ContainerGroups::add_origins(const Value* value, std::unordered_set<const Value*>& origins) {
   std::vector<const Value*> waiting{value};
   std::unordered_set<const Value*> seen;

@@ -17,7 +17,7 @@ bool is_plain_tensor(const torch::jit::Value& value);
 // True for a list, dict, tuple or optional of tensors.
 bool is_container_of_tensors(const torch::jit::Value& value);
 
-// True for a tensor, too.
+// True for a tensor and for a container of tensors.
 bool has_tensors(const torch::jit::Value& value);
 
 // Returns the values that become the value: results of branches, and what a loop carries; none for other values.
@@ -29,7 +29,7 @@ struct Content {
   std::optional<std::string> key;
 };
 
-// Containers in groups: a tensor that is put into one container of a group may be taken from another one.
+// Puts containers into groups: a tensor that is put into one container of a group may be taken from another one.
 class ContainerGroups {
  public:
   explicit ContainerGroups(torch::jit::Graph& graph);
@@ -38,8 +38,8 @@ class ContainerGroups {
   // attributes of the graph or constants.
   const std::vector<Content>& contents(const torch::jit::Value* container);
 
-  // Returns those among them that the node may take from its first argument, a container: the ones of its key, if it is
-  // constant, and the ones whose key isn't known.
+  // Returns those of the group's contents that the node may take from its first argument, a container: the ones of its
+  // key, if it is constant, and the ones whose key isn't known.
   std::vector<const torch::jit::Value*> taken_by(const torch::jit::Node& node);
 
   // Adds the values whose memory the tensor, or a tensor in the container, may be: results of operators that make new

@@ -31,13 +31,13 @@ using torch::jit::Graph;
 using torch::jit::Node;
 using torch::jit::Value;
 
-constexpr int kMostRounds = 8;  // of all passes; each takes a level of nesting away
+constexpr int kMostRounds = 8;  // rounds of all passes; each takes a level of nesting away
 
 bool is_kind(const Node& node, const char* kind) {
   return std::string(node.kind().toQualString()) == kind;
 }
 
-// As text: the keys of one dict are of one type.
+// Returns a constant key as text: the keys of one dict are of one type. Nothing for other keys.
 std::optional<std::string> constant_key(const Value* value) {
   const auto constant = torch::jit::toIValue(value);
   return constant && is_named_key(*constant->type()) ? std::optional(key_text(*constant)) : std::nullopt;
@@ -53,7 +53,8 @@ Node* first_use(Node& container) {
   return first;
 }
 
-// The value of a key in a dict under construction, the last if it is there twice; the size of `inputs` if it isn't.
+// Returns the place of a key's value in a dict under construction, the last if the key is there twice; the size of
+// `inputs` if it isn't there.
 size_t position_of(const std::vector<Value*>& inputs, const std::string& key) {
   for (size_t i = inputs.size(); i > 0; i -= 2) {
     if (constant_key(inputs[i - 2]) == key) return i - 1;
@@ -124,7 +125,8 @@ bool is_read_first(const Node& container, Node* read, bool (*is_harmless)(const 
   });
 }
 
-// Uses that leave the elements known: reads, and changes that make_with_change() and make_with_element() know.
+// True for uses that leave the elements known: reads, and changes that make_with_change() and make_with_element()
+// handle.
 bool can_follow(const torch::jit::Use& use, const Node& container) {
   static const std::set<std::string> changes = {"aten::append", "aten::extend", "aten::insert", "aten::_set_item",
                                                 "aten::pop"};
@@ -132,8 +134,8 @@ bool can_follow(const torch::jit::Use& use, const Node& container) {
   return keeps_elements(use) || (is_change && use.user->owningBlock() == container.owningBlock());
 }
 
-// True if the element may be read at once. Of changes of an element whose list or dict can't be taken apart, LibTorch
-// sees by way of the list alone that they aren't dead.
+// True if the element may be read at once. If its list or dict can't be taken apart, LibTorch sees only by way of that
+// container that changes of the element aren't dead.
 bool may_take_element(const Node& container, const Node& read) {
   if (is_glue(container) || !may_be_written(*read.output())) return true;
   const auto& uses = container.output()->uses();
@@ -180,7 +182,7 @@ bool read_dict(Node* node) {
   return true;
 }
 
-// dict() of nothing, or of pairs that a list holds, is a dict under construction.
+// Replaces dict() of nothing, or of pairs that a list holds, by a dict under construction. True if the node is gone.
 bool make_dict(Node* node) {
   if (!is_kind(*node, "aten::dict") || node->inputs().size() > 1) return false;
   const auto type = node->output()->type()->expect<c10::DictType>();
@@ -307,7 +309,7 @@ void set_elements(Node* list, const std::vector<Value*>& elements) {
   for (Value* element : elements) list->addInput(element);
 }
 
-// A list whose first use is to take an element out of it: it is made there, without it.
+// Handles a list whose first use is to take an element out of it: makes the list there, without the element.
 bool make_without_popped(Node* list) {
   Node* use = first_use(*list);
   if (use == nullptr || !is_kind(*use, "aten::pop") || use->inputs().size() != 2) return false;
@@ -322,7 +324,7 @@ bool make_without_popped(Node* list) {
   return true;
 }
 
-// A list whose first use is to change its elements: it is made there, with the new ones.
+// Handles a list whose first use is to change its elements: makes the list there, with the new ones.
 bool make_with_change(Node* list) {
   if (make_without_popped(list)) return true;
   Node* use = first_use(*list);
@@ -338,7 +340,7 @@ bool make_with_change(Node* list) {
   return true;
 }
 
-// A type that was found to be narrower is narrow already.
+// Drops a cast to a narrower type if the input is known to be of that type already.
 bool drop_cast(Node* node) {
   const bool is_cast = node->kind() == c10::prim::unchecked_cast || is_kind(*node, "aten::_unwrap_optional");
   if (!is_cast || !node->input()->type()->isSubtypeOf(*node->output()->type())) return false;
@@ -353,7 +355,7 @@ bool rewrite(Block* block) {
     for (Block* inner : node->blocks()) changed = rewrite(inner) || changed;
     if (node->kind() == c10::prim::DictConstruct || node->kind() == c10::prim::ListConstruct) {
       const bool is_dict = node->kind() == c10::prim::DictConstruct;
-      // Each takes one change of a container out of the graph.
+      // Each call takes one change of a container out of the graph.
       while (is_dict ? make_with_element(node) : make_with_change(node)) changed = true;
       if (!is_dict && part_before_change(node)) changed = true;
       it = std::next(node->iterator());
@@ -379,10 +381,10 @@ bool simplify_containers(std::shared_ptr<Graph>& graph) {
     const size_t nodes = number_of_nodes(*graph);
     bool changed = take_objects_apart(graph->block());
     changed = rewrite(graph->block()) || changed;
-    // The passes below find nothing more in what they have left.
+    // LibTorch's passes find nothing more in a graph that they have left and that hasn't changed since.
     if (!changed && !is_unrolled) break;
     separate_glue(*graph);
-    // These say that they changed something again each time they meet what they left without a use.
+    // Their own reports of changes aren't used: they report one each time they meet nodes that they left without a use.
     torch::jit::PeepholeOptimizeListIdioms(graph, false);
     separate_glue(*graph);
     torch::jit::ConstantPropagationImmutableTypes(graph);

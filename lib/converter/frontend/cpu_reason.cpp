@@ -28,7 +28,7 @@ bool any_holds_tensors(const Values& values) {
                      [](const TorchValue* value) { return holds_tensors(value->type()); });
 }
 
-// Goes back from a value of unknown type to the first that is.
+// Goes back from a value of unknown type to the first value of unknown type that it depends on.
 class Search {
  public:
   explicit Search(const TypeMap& types) : types_(types) {}

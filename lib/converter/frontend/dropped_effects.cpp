@@ -33,7 +33,7 @@ class Origins {
   }
 
  private:
-  // A tensor may be a branch's condition itself, once LibTorch has simplified it.
+  // True for a tensor that is a branch's condition itself, as LibTorch may simplify conditions.
   static bool is_condition(const Node& node, const Value* input) {
     return node.kind() == c10::prim::If && input->type()->kind() == c10::TypeKind::TensorType;
   }

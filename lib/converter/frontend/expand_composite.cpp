@@ -37,7 +37,7 @@ std::optional<c10::OperatorHandle> composite_operator(const TorchNode& node) {
   return found && is_composite(*found) ? std::optional<c10::OperatorHandle>(*found) : std::nullopt;
 }
 
-// The arguments of a node: the tensors to trace, and the way to put them and the constants on the call's stack.
+// Reads the arguments of a node: the tensors to trace, and the way to put them and the constants on the call's stack.
 class Arguments {
  public:
   // Returns false if an argument is unknown, or if none is computed.
@@ -51,7 +51,7 @@ class Arguments {
 
   const std::vector<TorchValue*>& values() const { return values_; }
   const Stack& tensors() const { return tensors_; }
-  // The tensors with other made-up values for the computed ones.
+  // Returns tensors() with other made-up values for the computed ones.
   const Stack& other_tensors() const { return other_tensors_; }
 
   Stack stack(const Stack& traced) const {
@@ -196,7 +196,8 @@ bool is_written_only(const TorchValue& value) {
   });
 }
 
-// True for new memory that the trace reads unwritten: a trace doesn't record what ATen writes directly (at::tensor).
+// True for an operator that makes new memory which the trace would read unwritten: a trace doesn't record what ATen
+// writes directly (at::tensor).
 bool gives_unwritten(const TorchNode& node) {
   return find_traits(node).has(Fact::kUnwritten) && !is_written_only(*node.output());
 }
@@ -232,8 +233,8 @@ bool has_rules(const Graph& graph, const std::vector<std::string>& lineage) {
   return true;
 }
 
-// Complex tensors that the CPU makes: they carry the mark that they are conjugated, which a trace doesn't record, and
-// formulas take a complex tensor as a pair of its parts.
+// True if the node takes a complex tensor that the CPU makes. Such tensors may carry the mark that they are conjugated,
+// which a trace doesn't record, and formulas take a complex tensor as a pair of its parts.
 bool takes_complex(const TorchNode& node, const TypeMap& types) {
   const auto inputs = node.inputs();
   return std::any_of(inputs.begin(), inputs.end(), [&](const TorchValue* input) {

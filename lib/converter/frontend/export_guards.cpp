@@ -21,11 +21,11 @@ namespace nnapi_convert {
 namespace {
 
 constexpr int kTrials = 200;
-constexpr int64_t kSpan = 300;      // sizes that are tried lie within so many from the least
-constexpr size_t kMostDepth = 200;  // of parentheses and signs
+constexpr int64_t kSpan = 300;      // sizes that are tried are at most so much above the least
+constexpr size_t kMostDepth = 200;  // levels of parentheses and signs
 constexpr uint32_t kSeed = 20260;
-constexpr size_t kMostChecked = 32;  // guards
-constexpr size_t kMostBytes = 1000;  // of a guard that is checked
+constexpr size_t kMostChecked = 32;  // guards that a file checks
+constexpr size_t kMostBytes = 1000;  // longest guard that a file checks
 
 // A size that a guard names: the path of an argument, as --input names it, and an axis.
 struct SizeName {
@@ -56,7 +56,7 @@ struct KnownSizes {
   static Value divisor(Value value) { return value == 0 ? throw NotRead() : value; }
 };
 
-// Computes guards as expressions over sizes, which the converted file can check. Those of whole numbers have one.
+// Computes guards as expressions over sizes, which the converted file can check. Only guards of whole numbers have one.
 struct OpenSizes {
   using Value = Dim;
   std::function<Dim(const SizeName&)> size_of;
@@ -69,7 +69,7 @@ struct OpenSizes {
     return std::strtoll(digits.c_str(), nullptr, 10);
   }
   static Value sum(const Value& a, const Value& b) { return a + b; }
-  // A product of many sums would have a term for each combination.
+  // Throws NotRead after a few products: a product of many sums would have a term for each combination.
   Value product(const Value& a, const Value& b) {
     constexpr int kMostProducts = 4;
     if (!a.is_fixed() && !b.is_fixed() && ++products > kMostProducts) throw NotRead();
@@ -101,7 +101,7 @@ class GuardReader {
 
   GuardReader(std::string_view text, Arithmetic arithmetic) : text_(text), arithmetic_(std::move(arithmetic)) {}
 
-  // Throws NotRead.
+  // Returns the comparison. Throws NotRead for a text that this reader doesn't know.
   Comparison read() {
     Value left = sum();
     const std::string_view kind = first_of({"==", "!=", "<=", ">=", "<", ">"});
@@ -181,7 +181,7 @@ class GuardReader {
     return combine(first, second);
   }
 
-  // 'x'].size()[1]: behind the name more keys may stand, as in 'pair'][0].size()[1].
+  // Reads 'x'].size()[1]. More keys may stand behind the name, as in 'pair'][0].size()[1].
   SizeName size_name() {
     SizeName name{key(), 0};
     while (take("[")) name.path += "[" + key() + "]";
@@ -244,7 +244,7 @@ bool holds(const GuardReader<KnownSizes>::Comparison& guard) {
   return guard.kind == "<" ? guard.left < guard.right : guard.left > guard.right;
 }
 
-// A size by itself stands on the left, and what it is compared with on the right.
+// Returns the guard as a condition: a size by itself stands on the left, and what it is compared with on the right.
 SizeCondition condition_of(GuardReader<OpenSizes>::Comparison guard) {
   using Kind = SizeCondition::Kind;
   SizeCondition condition{Kind::kEqual, std::move(guard.left), std::move(guard.right)};
@@ -254,7 +254,7 @@ SizeCondition condition_of(GuardReader<OpenSizes>::Comparison guard) {
   if (guard.kind == "<") condition.right += Dim(-1);
   const bool is_own = condition.left.input_size() || condition.right.input_size();
   for (const OpenSize& each : is_own ? std::set<OpenSize>() : open_sizes_in(condition.left)) {
-    // x - 2 * (x // 2) == 0 is x == 2 * (x // 2).
+    // Moves all but the size to the right: x - 2 * (x // 2) == 0 becomes x == 2 * (x // 2).
     const Dim size = to_dim(each), rest = condition.left - size;
     const size_t term = size.text().size() + std::strlen(" + ");
     if (rest.text().size() + term > condition.left.text().size()) continue;  // it is no term by itself
@@ -305,7 +305,7 @@ class Conditions {
     return name.axis < dims.size() ? dims[name.axis] : throw NotRead();
   }
 
-  // Nothing for a guard that no expression over sizes says, and for one that compares numbers.
+  // Returns the guard as a condition; nothing if no expression over sizes says it, or if it compares numbers only.
   std::optional<SizeCondition> checked(const std::string& guard) const {
     if (guard.size() > kMostBytes) return std::nullopt;
     try {
@@ -318,7 +318,8 @@ class Conditions {
     return std::nullopt;
   }
 
-  // torch.export notes of each product that it isn't 1, and of sizes that they differ: so they did in the example.
+  // True for a guard with !=. torch.export notes of each product that it isn't 1, and of sizes that they differ,
+  // because they did in the example.
   static bool tells_apart(const std::string& guard) { return guard.find("!=") != std::string::npos; }
 
   bool always_holds(const std::string& guard) const {
@@ -350,7 +351,7 @@ class Conditions {
     return least + static_cast<int64_t>(random() % static_cast<uint64_t>(std::max<int64_t>(most - least + 1, 1)));
   }
 
-  // "(L['x'].size()[1] % 2) == 0" becomes "(size 1 of x % 2) == 0".
+  // Returns a guard in words: "(L['x'].size()[1] % 2) == 0" becomes "(size 1 of x % 2) == 0".
   static std::string for_people(const std::string& guard) {
     std::string text;
     for (size_t at = 0; at < guard.size();) {

@@ -66,7 +66,7 @@ class Substitution : public DimVisitor {
   bool is_whole_ = true;
 };
 
-// The node from which on all of the model's inputs are there; null: from the begin on.
+// Returns the last node that makes an input of the model; null if all inputs are there from the graph's beginning.
 Node* last_maker(const NormalisedModel& model) {
   Node* last = nullptr;
   for (const Value* input : model.inputs) {
@@ -100,7 +100,7 @@ class InputSizes {
  public:
   InputSizes(NormalisedModel& model, TypeMap& types, Node* begin) : model_(model), types_(types), begin_(begin) {}
 
-  // Takes the place of the value's reads.
+  // Replaces all reads of the value by numbers made of the inputs' sizes.
   void replace(Value& value, const Dims& numbers) {
     const torch::jit::WithInsertPoint here(begin_);
     std::vector<Value*> made;

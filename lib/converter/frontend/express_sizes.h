@@ -16,11 +16,11 @@ namespace nnapi_convert {
 torch::jit::Value* insert_size(torch::jit::Graph& graph, const Dim& size,
                                const std::function<torch::jit::Value*(const OpenSize&)>& size_of);
 
-// Returns the size with other ones in the place of its open ones; nothing if `other` has none for one of them.
+// Returns the size with its open sizes replaced by `other`; nothing if `other` has none for one of them.
 std::optional<Dim> with_others(const Dim& size, const std::function<std::optional<Dim>(const OpenSize&)>& other);
 
-// Numbers and lists of numbers that are made of sizes of the model's inputs are read from these inputs, at the graph's
-// begin, whichever tensor had told them: a segment need neither hand over a tensor whose elements nobody reads, nor
+// Reads numbers and lists of numbers that are made of sizes of the model's inputs from these inputs, at the graph's
+// beginning, whichever tensor had told them: a segment need neither hand over a tensor whose elements nobody reads, nor
 // wait for one. Adds the types of the new values.
 void read_sizes_of_inputs(NormalisedModel& model, TypeMap& types);
 

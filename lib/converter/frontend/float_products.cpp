@@ -21,10 +21,10 @@ using torch::jit::NamedValue;
 using torch::jit::Node;
 using torch::jit::Value;
 
-// 1-D convolutions are packed as 2-D ones of height 1.
+// The axis of the height 1 that 1-D convolutions get: they are packed as 2-D ones.
 constexpr int64_t kHeightAxis = 2;
 
-// Weight and bias of a layer, as floats.
+// Returns weight and bias of a layer, as floats.
 std::vector<NamedValue> float_weights(PlainCalls& plain,
                                       const std::tuple<at::Tensor, c10::optional<at::Tensor>>& unpacked) {
   const auto& [weight, bias] = unpacked;
@@ -48,7 +48,7 @@ Value* float_convolution(PlainCalls& plain, Value* input,
   return plain.insert(name.c_str(), arguments);
 }
 
-// The product of floats; null for packed weights of another kind.
+// Inserts the product of floats; returns null for packed weights of another kind.
 Value* float_product(PlainCalls& plain, const std::string& name, Value* input, const c10::IValue& packed) {
   if (const auto layer = packed_as<LinearPackedParamsBase>(packed)) {
     std::vector<NamedValue> arguments = float_weights(plain, layer->unpack());
@@ -72,9 +72,9 @@ bool is_product(const std::string& name) {
   return std::find(names.begin(), names.end(), plain) != names.end();
 }
 
-// The scale of a quantised value, as an operator states it from which the value comes; nothing where none does.
+// Returns the scale of a quantised value, as stated by an operator that the value comes from; nothing where none does.
 std::optional<double> scale_of(const Value* value) {
-  constexpr int kMostSteps = 64;  // of operators that keep the scale, such as pooling
+  constexpr int kMostSteps = 64;  // operators that keep the scale, such as pooling
   for (int step = 0; step < kMostSteps; ++step) {
     const Node* node = value->node();
     const c10::FunctionSchema* schema = node->maybeSchema();

@@ -33,7 +33,7 @@ bool hands_on_future(Graph& graph) {
   return hands_on;
 }
 
-// The type of what a Future of that type gives.
+// Returns the type with the type of its result in the place of each Future.
 c10::TypePtr awaited(const c10::TypePtr& type) {
   if (const auto future = type->cast<c10::FutureType>()) return awaited(future->getElementType());
   if (!holds_future(type)) return type;

@@ -6,9 +6,9 @@
 
 namespace nnapi_convert {
 
-// Puts the function that a fork runs in the place of the fork, one of the moments at which it may run, and what a wait
-// waits for in the place of the wait. The functions' calls are not inlined. Returns false if there is no fork, or if
-// the graph hands a Future to its caller or to an attribute: then all forks stay.
+// Replaces each fork by the function that it runs, as that is one of the moments at which it may run, and each wait by
+// what it waits for. The functions' calls are not inlined. Returns false if there is no fork, or if the graph hands a
+// Future to its caller or to an attribute: then all forks stay.
 bool run_forks_in_place(torch::jit::Graph& graph);
 
 }  // namespace nnapi_convert

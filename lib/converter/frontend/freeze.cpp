@@ -63,8 +63,9 @@ torch::jit::GraphFunction* called_function(const Node& node) {
   return type == nullptr ? nullptr : torch::jit::tryToGraphFunction(*type->function());
 }
 
-// Freezing inlines, too, but optimises each method by itself before, which takes most of its time. Calls are inlined
-// from the innermost on, as there: values keep their names, and nodes all lines of the calls that lead to them.
+// Inlines calls. Freezing does it, too, but optimises each method by itself before, which takes most of its time.
+// Starts with the innermost calls, as freezing does: values keep their names, and nodes all lines of the calls that
+// lead to them.
 void inline_calls(Block& block) {
   for (auto it = block.nodes().begin(); it != block.nodes().end();) {
     Node* node = *it++;
@@ -95,8 +96,8 @@ bool is_off(const torch::jit::Value* train, bool modules_evaluate) {
   return constant && !constant->toBool();
 }
 
-// Without training a dropout gives its input itself, not a copy: a change in place of one is seen in the other. No
-// module trains if `modules_evaluate`.
+// Removes dropouts that don't train: they give their input itself, not a copy, so that a change in place of one is seen
+// in the other. No module trains if `modules_evaluate`.
 void drop_dropouts(Graph& graph, bool modules_evaluate) {
   std::vector<Node*> nodes;
   for_each_node(graph, [&](Node& node) {
@@ -111,7 +112,7 @@ void drop_dropouts(Graph& graph, bool modules_evaluate) {
   }
 }
 
-// Changes in place of the graph's inputs, and what is said of each where it is made on a copy from then on.
+// Returns the graph's inputs that are changed in place, with the warning to give if the change is then made on a copy.
 std::vector<std::pair<const Value*, Warning>> changes_of_inputs(Graph& graph) {
   std::vector<std::pair<const Value*, Warning>> changes;
   for_each_node(graph, [&](Node& node) {
@@ -144,7 +145,7 @@ std::vector<at::ScalarType> widen(const LoadedModel& loaded, const torch::jit::M
 void simplify(const LoadedModel& loaded, FrozenModule& frozen) {
   std::shared_ptr<Graph> graph = frozen.module.get_method("forward").graph();
   torch::jit::Inline(*graph);
-  // Loops that run a number of times known now; the lists that they append to are made at once.
+  // Unrolls loops whose number of rounds is known now; the lists that they append to are made at once.
   if (unroll_loops(graph)) torch::jit::RemoveListMutation(graph);
   torch::jit::LowerSimpleTuples(graph);
   unpack_prepacked(*graph);
@@ -159,7 +160,7 @@ void simplify(const LoadedModel& loaded, FrozenModule& frozen) {
   drop_dropouts(*graph, false);
 }
 
-// Attributes that freezing must not make constants.
+// Returns the attributes that freezing must not make constants.
 std::vector<AttributePath> kept_attributes(const LoadedModel& loaded) {
   std::vector<AttributePath> paths = changed_objects(loaded.module);
   const auto add = [&](const auto& others) {
@@ -175,7 +176,7 @@ std::vector<AttributePath> kept_attributes(const LoadedModel& loaded) {
   return paths;
 }
 
-// The module that has the attribute; nothing if freezing has taken the attribute away.
+// Returns the module that has the attribute; nothing if freezing has taken the attribute away.
 std::optional<torch::jit::Module> holder_of(const torch::jit::Module& module, const AttributePath& path) {
   torch::jit::Module holder = module;
   for (size_t i = 0; i + 1 < path.size(); ++i) {
@@ -204,7 +205,7 @@ void forget_values(const torch::jit::Module& module, const std::vector<Attribute
   }
 }
 
-// LibTorch's freezing takes a path as its names joined by dots.
+// Returns the paths as LibTorch's freezing takes them: their names joined by dots.
 std::vector<std::string> names_for_freezing(const std::vector<AttributePath>& paths) {
   std::vector<std::string> joined;
   for (const AttributePath& path : paths) {
@@ -221,15 +222,16 @@ std::vector<std::string> names_for_freezing(const std::vector<AttributePath>& pa
   return joined;
 }
 
-// Freezing destroys the methods that were inlined, and where an operator raises an error, LibTorch's interpreter reads
-// their names for its message. A node's call stack keeps its lines, and calls a function that lives for ever.
+// Removes methods from the nodes' call stacks. Freezing destroys inlined methods, but LibTorch's interpreter reads
+// their names for the message when an operator raises an error. A call stack keeps its lines, and calls a function that
+// is never freed.
 void forget_methods(Graph& graph) {
   static auto* const forward =
       new torch::jit::GraphFunction(c10::QualifiedName("forward"), std::make_shared<Graph>(), nullptr);
   using Stack = torch::jit::InlinedCallStackPtr;
-  std::map<Stack, Stack> made;  // nodes share them
+  std::map<Stack, Stack> made;  // nodes share stacks
   for_each_node(graph, [&](Node& node) {
-    // LibTorch gives nodes in branches of an inlined function none: they get that of the branch, which is made already.
+    // LibTorch gives nodes in branches of an inlined function no stack: they get the branch's, which is made already.
     const Node* around = node.owningBlock()->owningNode();
     if (!node.callstack() && around != nullptr && around->callstack()) node.setCallStack(*around->callstack());
     if (!node.callstack() || (around != nullptr && node.callstack() == around->callstack())) return;
@@ -256,7 +258,7 @@ bool keeps_weights(Graph& graph) {
   return keeps;
 }
 
-// Puts constants in the place of attributes.
+// Replaces attributes by constants.
 void freeze(torch::jit::Module& module, const std::vector<AttributePath>& kept) {
   const WeightsAside weights(module, module.get_method("forward").graph(), kept);
   const std::vector<std::string> names = names_for_freezing(kept);
@@ -268,7 +270,8 @@ void freeze(torch::jit::Module& module, const std::vector<AttributePath>& kept) 
   weights.put_back(module.get_method("forward").graph());
 }
 
-// A caller sees what forward writes into an argument; into the constant in its place nobody does.
+// Refuses bound arguments that forward writes into: a caller sees the change in an argument, but nobody in the constant
+// in its place.
 void check_bound_unchanged(const std::shared_ptr<Graph>& graph, const LoadedModel& loaded) {
   const auto& arguments = loaded.module.get_method("forward").function().getSchema().arguments();
   std::optional<SharedMemory> memory;  // made at the first question

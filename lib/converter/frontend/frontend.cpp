@@ -26,12 +26,12 @@
 namespace nnapi_convert {
 namespace {
 
-// The tensors of the example in the file, if it has one and its arguments are built as forward's.
+// Returns the tensors of the example in the file, if it has one and its arguments are built as forward's.
 ExampleTensors example_tensors(const NormalisedModel& model, const LoadedModel& loaded) {
   if (loaded.example() == nullptr) return {};
   const TypeSource source = loaded.bundled_inputs.empty() ? TypeSource::kTrace : TypeSource::kBundledInputs;
   InputTuple example = *loaded.example();
-  if (model.arguments.empty()) return {example, source};  // tensors alone
+  if (model.arguments.empty()) return {example, source};  // forward takes tensors alone
   for (size_t i = 0; i < example.size() && i < model.arguments.size(); ++i) {
     const auto bound = loaded.bound.find(model.arguments[i].name);
     if (bound != loaded.bound.end()) example[i] = bound->second;

@@ -3,8 +3,8 @@
 // on the device, layout or precision of a target, so that one front end serves all plans of a model.
 //
 // A model has two graphs at most, each normalised once: the one that NNAPI runs whole, in which numbers are tensors and
-// effects are gone, and, for a model that is divided, one that TorchScript can run in parts. The latter is normalised
-// again only where operators that it was rewritten to have to be taken back: see divided().
+// effects are gone, and, for a model that is divided, one that TorchScript can run in parts. The divided graph is
+// normalised a second time only if a rewrite must be undone; see divided().
 #pragma once
 
 #include <exception>
@@ -72,10 +72,10 @@ class Frontend {
   // Returns what index_ranges() does.
   IndexRanges index_ranges(const std::vector<std::string>& names, const std::vector<TensorType>& types);
 
-  // How often the model was normalised.
+  // Returns how often the model was normalised.
   size_t normalisations() const { return normalisations_; }
 
-  // Lets go of the modules and graphs, and of weights that nothing else holds. Nothing but loaded() may be called then.
+  // Frees the modules and graphs, and weights that nothing else holds. Only loaded() may be called afterwards.
   void release();
 
  private:

@@ -16,7 +16,7 @@ namespace {
 using torch::jit::Node;
 using torch::jit::Value;
 
-// Comparisons, which give bools, and sums and products along an axis, which are int64 for integers.
+// True for comparisons, which give bools, and for sums and products along an axis, which are int64 for integers.
 bool has_own_dtype(const std::string& name) {
   static const std::unordered_set<std::string> names = {
       "cumprod",    "cumsum",      "eq",   "ge",         "greater",     "greater_equal",
@@ -25,7 +25,7 @@ bool has_own_dtype(const std::string& name) {
   return names.count(name) != 0;
 }
 
-// Arithmetic whose result has a dtype that can hold all operands.
+// True for arithmetic whose result has a dtype that can hold all operands.
 bool promotes(const std::string& name) {
   static const std::unordered_set<std::string> names = {"add",
                                                         "addcdiv",

@@ -61,7 +61,7 @@ bool is_quantised(const Value& tensor) {
   return keeps_type && tensor.offset() == 0 && is_quantised(*maker.input(0));
 }
 
-// The schema promises a new tensor, and an argument itself may come, or a view of it.
+// True for an operator whose schema promises a new tensor, though it may give an argument itself, or a view of it.
 bool hides_alias(const Node& node) {
   switch (find_traits(node).memory) {
     case Memory::kBySchema:
@@ -230,7 +230,7 @@ void refuse_hidden_aliases(Graph& graph) {
   });
 }
 
-// x.type_as(y) is x.to(y), whose schema says that it may give x itself.
+// Replaces x.type_as(y) by x.to(y), whose schema says that it may give x itself.
 void name_aliases(Graph& graph) {
   std::vector<Node*> casts;
   for_each_node(graph, [&](Node& node) {
@@ -251,7 +251,8 @@ bool is_known_true(const Value* value) {
   return constant && constant->isBool() && constant->toBool();
 }
 
-// The running statistics that the node is known to change: in training, though its schema promises that it doesn't.
+// Returns the running statistics that the node is known to change in training, though its schema promises that it
+// doesn't.
 std::vector<Value*> changed_statistics(Node& node) {
   if (!is_one_of(node, {"aten::batch_norm", "aten::instance_norm", "aten::native_batch_norm"})) return {};
   if (!is_known_true(input_named(node, "training")) && !is_known_true(input_named(node, "use_input_stats"))) return {};
@@ -263,7 +264,7 @@ std::vector<Value*> changed_statistics(Node& node) {
   return changed;
 }
 
-// The values that are the same tensor by their names: all reads of one attribute.
+// Returns the values that are the same tensor because they read the same attribute.
 std::vector<Value*> reads_of_tensor(Graph& graph, Value* tensor) {
   if (tensor->node()->kind() != c10::prim::GetAttr) return {tensor};
   std::vector<Value*> reads;

@@ -22,7 +22,7 @@ namespace {
 using torch::jit::Use;
 using Range = std::optional<IndexRange>;
 
-// The operator takes indices as a tensor, or as a list of tensors.
+// True for an operator that takes indices, as a tensor or as a list of tensors.
 bool is_reader(const TorchNode& node) {
   const Index index = find_traits(node).index;
   return index == Index::kAlongDim || index == Index::kRows || index == Index::kPositions || index == Index::kClass;
@@ -310,7 +310,7 @@ IndexRanges index_ranges(const LoadedModel& loaded, const std::vector<std::strin
         normalise(loaded, frozen != nullptr ? *frozen : frozen_module(loaded), {RunBy::kNnapiAndCpu, names}, ignored);
     if (model.input_names == names && types.size() == names.size()) return ranges_of_inputs(model, types);
   } catch (const ConvertError&) {
-    // Nothing is proved.
+    // An error proves nothing about the inputs.
   }
   return std::vector<Range>(names.size());
 }

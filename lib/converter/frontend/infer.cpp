@@ -54,8 +54,8 @@ bool Sweep::visit(Block& block) {
     ++visited_;
     Node* node = *it;
     Node* previous = node->prev();
-    // This ends: each time there is one prim::If or tuple less, or one number less outside of tensors, or there are
-    // nodes of a longer lineage (lineage.h) or constants.
+    // Rewriting ends: each time there is one prim::If or tuple less, or one number less outside of tensors, or there
+    // are new nodes of a longer lineage (lineage.h) or constants.
     if (rewrite(node, NodeState::kUntyped)) {
       if (rewriting_.begins_again) return false;
       it = std::next(previous->iterator());
@@ -148,10 +148,10 @@ FixPoint::FixPoint(NormalisedModel& model, const TypeMap& input_types, const Inf
 // changes types. Rounds end: unrolled graphs have a greatest size (unroll_loops.h), and tries of loops and rounds that
 // passes on the graph begin are limited.
 InferredTypes FixPoint::run() {
-  constexpr int kMostRounds = 200;    // that passes on the graph begin
+  constexpr int kMostRounds = 200;    // rounds that passes on the graph begin
   constexpr int kMostUnrolled = 200;  // rounds in which loops are tried
-  // Visits of nodes in rounds that loops begin: each round unrolls one, so that those of nested loops are as many as
-  // there are rounds of the outer ones. About 20 seconds.
+  // Limits the visits of nodes in rounds that loops begin: each round unrolls one loop, so that a nested loop takes as
+  // many as the outer ones have rounds. About 20 seconds.
   constexpr int64_t kMostVisited = 4'000'000;
   int rounds = 0, unrolled = 0;
   int64_t visited = 0;
@@ -214,7 +214,7 @@ InferOptions infer_options(const FrontendOptions& options) {
 
 InferredTypes types_of(const NormalisedModel& model, const TypeMap& input_types, const InferOptions& options) {
   const StateTypes state = state_of(model, input_types, options);
-  NormalisedModel same = model;  // shares the graph
+  NormalisedModel same = model;  // shares the graph with `model`
   const InferTypes infer_body = [&](NormalisedModel& body, const TypeMap& types) {
     return infer_copy(body, types, options, {}).types;
   };

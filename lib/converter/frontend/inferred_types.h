@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What inference takes and gives.
+// The options and the results of inference.
 #pragma once
 
 #include <functional>
@@ -25,11 +25,11 @@ struct InferredTypes {
 struct InferOptions {
   ControlFlow control_flow = ControlFlow::kRefuse;
   bool keeps_numbers = false;                  // numbers stay numbers, so that TorchScript can still run the graph
-  bool removes_changes = false;                // in place: in a whole graph all readers of a tensor are known
-  Composites kept = {};                        // stay the operators that they are
+  bool removes_changes = false;                // in place ones: in a whole graph all readers of a tensor are known
+  Composites kept = {};                        // composites that stay the operators that they are
   std::set<std::string> disabled_passes = {};  // rewrites to leave out (lib/converter/frontend/passes.h)
   std::function<void(const std::string& pass, const std::string& text)> on_pass = {};  // see infer()
-  bool takes_any_rows = true;  // of features, where no file states sizes (solve_sizes.h)
+  bool takes_any_rows = true;  // rows of features may stay open, where no file states sizes (solve_sizes.h)
 };
 
 }  // namespace nnapi_convert

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is said of a forward that changes its caller's tensors in place.
+// Warns of a forward that changes its caller's tensors in place.
 #pragma once
 
 #include <torch/csrc/jit/ir/ir.h>
@@ -11,7 +11,7 @@
 
 namespace nnapi_convert {
 
-// `node` changes an input of the graph in place, and the converted model won't.
+// Returns the warning for `node`, which changes an input of the graph in place; the converted model won't.
 inline Warning input_change_warning(const torch::jit::Node& node) {
   const std::string op = node.kind().toQualString();
   return {op + " changes the caller's input in place; the converted model leaves it as it is", source_of(node), op, "",

@@ -47,7 +47,7 @@ std::string tensors_of(const NormalisedModel& model) {
   return text;
 }
 
-// The number of the input of this name.
+// Returns the number of the input of this name.
 size_t number_of_input(const NormalisedModel& model, const std::string& name) {
   const auto found = std::find(model.input_names.begin(), model.input_names.end(), name);
   if (found != model.input_names.end()) return static_cast<size_t>(found - model.input_names.begin());
@@ -56,7 +56,7 @@ size_t number_of_input(const NormalisedModel& model, const std::string& name) {
 }
 
 std::vector<const InputSpec*> specs_by_input(const NormalisedModel& model, const std::vector<InputSpec>& specs) {
-  for (const InputSpec& spec : specs) {  // a wrong name explains a wrong number
+  for (const InputSpec& spec : specs) {  // checks names first: a wrong name explains a wrong number
     if (!spec.name.empty()) (void)number_of_input(model, spec.name);
   }
   if (specs.size() > model.inputs.size()) {
@@ -92,7 +92,7 @@ bool keeps_rank_and_channels(const Node& node) {
   return find_traits(node).has(Fact::kKeepsChannels);
 }
 
-// What a convolution takes: [N, channels, ...] of this rank.
+// The input of a convolution: [N, channels, ...] of this rank.
 struct ConvolutionInput {
   int64_t channels;
   int64_t rank;
@@ -128,7 +128,7 @@ std::optional<ConvolutionInput> wanted_input(const Node& node) {
   return std::nullopt;
 }
 
-// Returns what `find` finds in the nodes that read the value, also behind those that keep ranks and channels.
+// Returns the first result of `find` in the nodes that read the value, also behind those that keep ranks and channels.
 template <typename Find>
 auto find_in_readers(const Value* value, const Find& find) -> decltype(find(*value->node())) {
   for (const torch::jit::Use& use : value->uses()) {
@@ -140,8 +140,8 @@ auto find_in_readers(const Value* value, const Find& find) -> decltype(find(*val
   return std::nullopt;
 }
 
-// Returns the sizes that the convolution behind the value takes, where NNAPI may leave the others open: of a
-// convolution over one or two axes. Nothing if there is none.
+// Returns the sizes that the convolution behind the value takes, if it is over one or two axes: NNAPI may leave its
+// other sizes open. Nothing if there is none.
 std::optional<Dims> dims_from_weights(const Value* value, size_t input) {
   constexpr int64_t kMostRank = 4;
   const auto wanted = find_in_readers(value, wanted_input);
@@ -153,7 +153,8 @@ std::optional<Dims> dims_from_weights(const Value* value, size_t input) {
   return dims;
 }
 
-// The pixels' nodes, which --input-pixels put before the original's: the last moves the channels to their place.
+// Returns the result of the nodes for pixels, which --input-pixels put before the original's: the last of them moves
+// the channels to their place.
 const Value* behind_pixels(const Value* bytes) {
   const Value* value = bytes;
   while (value->uses().size() == 1 && !is_one_of(*value->node(), {"aten::permute"})) {
@@ -164,7 +165,7 @@ const Value* behind_pixels(const Value* bytes) {
   return value;
 }
 
-// Returns the sizes of the bytes of a picture, by the convolution that takes what becomes of them.
+// Returns the sizes of the bytes of a picture, by the convolution that takes the picture made of them.
 std::optional<Dims> pixels_from_weights(const Value* bytes, size_t input, const PixelInput& pixels) {
   const auto image = dims_from_weights(behind_pixels(bytes), input);
   if (!image || image->size() != 4) return std::nullopt;
@@ -175,7 +176,7 @@ std::optional<Dims> pixels_from_weights(const Value* bytes, size_t input, const 
               pixels.has_alpha ? Dim(4) : channels};
 }
 
-// False for indices into a quantised table and what goes with them.
+// False for indices into a quantised table and the arguments that go with them.
 bool is_quantized_argument(const torch::jit::Use& use) {
   const c10::FunctionSchema* schema = use.user->maybeSchema();
   if (schema == nullptr || use.offset >= schema->arguments().size()) return true;
@@ -185,7 +186,7 @@ bool is_quantized_argument(const torch::jit::Use& use) {
 
 bool feeds_quantized_operator(const Value* value) {
   return std::any_of(value->uses().begin(), value->uses().end(), [](const torch::jit::Use& use) {
-    // Dynamic quantisation, which is refused, takes float.
+    // Dynamically quantised operators, which are refused, take floats.
     return std::string(use.user->kind().ns().toUnqualString()) == "quantized" && known_refusal(*use.user) == nullptr &&
            is_quantized_argument(use);
   });
@@ -219,7 +220,7 @@ std::string hint_for_dtype(at::ScalarType dtype, TypeSource source, const torch:
   return may_differ && !names_option ? hint + "; --input DIMS:DTYPE gives another" : hint;
 }
 
-// What NNAPI can't take, the CPU may read, where it runs parts of the model.
+// Refuses an input that NNAPI can't take. Where the CPU runs parts of the model, it may read such an input.
 void check_for_nnapi(const TensorType& type, const Value* input, const std::string& name, TypeSource source) {
   for (const Dim& dim : type.dims) {
     if (dim.is_fixed() && dim.value() < 1)
@@ -245,7 +246,7 @@ void check(const TensorType& type, const Value* input, const std::string& name, 
   }
 }
 
-// Stands for sizes that nothing tells.
+// The text in messages for sizes that nothing tells.
 constexpr const char* kAnySizes = "DIMS";
 
 // Returns the pixels that the input takes, or null.

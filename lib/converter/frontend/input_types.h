@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The types of forward's inputs. They come from, in this order: --input, the example in the file (bundled inputs, or
-// what the model was traced with, which PyTorch 2 saves), the weights (solve_sizes.h): where they leave one answer but
-// for the batch, which is 1 then, and the usual height and width where a picture's change no size of a result. Never a
-// guess without a word. `pixels` says which input takes bytes of pictures, if one does.
+// Finds the types of forward's inputs. They come from, in this order: --input, the example in the file (bundled inputs,
+// or what the model was traced with, which PyTorch 2 saves), the weights (solve_sizes.h): where they leave one answer
+// but for the batch, which is 1 then, and the usual height and width where a picture's change no size of a result.
+// Never a guess without a word. `pixels` says which input takes bytes of pictures, if one does.
 #pragma once
 
 #include <map>

@@ -9,7 +9,7 @@
 namespace nnapi_convert {
 namespace {
 
-// A single input of floats, as most networks for pictures have, is no mask.
+// True if an input may be a mask. A single input of floats, as most networks for pictures have, is none.
 bool may_have_masks(const std::vector<TensorType>& types) {
   return types.size() > 1 || std::any_of(types.begin(), types.end(),
                                          [](const TensorType& type) { return c10::isIntegralType(type.dtype, true); });
@@ -34,7 +34,7 @@ std::vector<InputUse> input_uses(const LoadedModel& loaded, const std::vector<st
     const IndexRanges ranges = ranges_of_inputs(model, types);
     for (size_t i = 0; i < uses.size(); ++i) uses[i].range = ranges[i];
   } catch (const ConvertError&) {
-    // The uses that were found until then are true; the others aren't known.
+    // Uses that were found before the error are true; the others aren't known.
   }
   return uses;
 }

@@ -17,9 +17,9 @@ namespace nnapi_convert {
 struct InputUse {
   std::optional<IndexRange> range = {};  // of indices
   MaskUse mask = {};
-  std::vector<int64_t> compared = {};  // compared_with()
+  std::vector<int64_t> compared = {};  // from compared_with()
 
-  // An index that stands for a word: it chooses a row of a table, and may be one that stands for padding.
+  // True for indices that stand for words: each chooses a row of a table, and may be one that stands for padding.
   bool is_word() const { return range && range->is_row; }
 };
 

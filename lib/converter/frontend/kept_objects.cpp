@@ -18,7 +18,7 @@ namespace {
 using torch::jit::Node;
 using torch::jit::Value;
 
-// True for what was taken out of an object, by way of lists and views too.
+// True for a value that was taken out of an object, by way of lists and views too.
 bool is_of_object(const Value& value) {
   const Node& maker = *value.node();
   if (maker.inputs().empty()) return false;

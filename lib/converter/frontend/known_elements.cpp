@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Such lists and casts stay in a script's graph when its branches and loops are resolved.
+// Removes lists and casts that stay in a script's graph when its branches and loops are resolved.
 #include "lib/converter/frontend/known_elements.h"
 #include "lib/converter/graph/glue.h"
 

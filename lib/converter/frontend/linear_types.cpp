@@ -22,7 +22,7 @@ bool is_linear(const TorchNode& node) {
   return find_traits(node).has(Fact::kSizesAreSums) || may_be_row_wise(node);
 }
 
-// Trial numbers for the unknown sizes. They have no common divisor, so that no two sizes fit by chance.
+// Chooses trial numbers for the unknown sizes. They have no common divisor, so that no two sizes fit by chance.
 class Points {
  public:
   explicit Points(const std::set<OpenSize>& sizes) : sizes_(sizes.begin(), sizes.end()) {}
@@ -147,7 +147,7 @@ class Evaluation {
     return observed_types(node_, types);
   }
 
-  // Whether tensors have no negative sizes.
+  // True if no tensor has negative sizes.
   static bool are_sizes_possible(const ValueType& type) {
     const auto are_possible = [](const TensorType& tensor) {
       return std::all_of(tensor.dims.begin(), tensor.dims.end(), [](const Dim& size) { return size.value() >= 0; });
@@ -252,7 +252,7 @@ ValueType with_sizes(ValueType type, const Change& change) {
   return type;
 }
 
-// Each open size that the node reads, whatever it is made of, as one size of its own.
+// Takes each open size that the node reads, whatever it is made of, as one size of its own.
 class OwnSizes {
  public:
   OwnSizes(const TorchNode& node, const TypeMap& types) {

@@ -17,9 +17,9 @@ std::optional<std::vector<ValueType>> linear_types(const TorchNode& node, const 
 // True if the node reads a tensor or number with a size that is open, and doesn't depend on values.
 bool reads_open_size(const TorchNode& node, const TypeMap& types);
 
-// The same for any operator whose sizes don't depend on values: what PyTorch gives at a few numbers for each open size
-// decides. Sizes that are no such sums of the model's may be sums of those that the node reads, as of rows times
-// columns.
+// Returns the types of the results of any operator whose sizes don't depend on values: the results that PyTorch gives
+// at a few numbers for each open size decide. Sizes that are no such sums of the model's may be sums of those that the
+// node reads, as of rows times columns.
 std::optional<std::vector<ValueType>> types_by_trials(const TorchNode& node, const TypeMap& types);
 
 }  // namespace nnapi_convert

@@ -14,7 +14,7 @@
 
 namespace nnapi_convert {
 
-// What is known of a value: nothing, the type of a tensor, or the constant that a number, string... is.
+// The knowledge about a value: nothing, the type of a tensor, or the constant that a number, string... is.
 using Known = std::variant<std::monostate, TensorType, c10::IValue>;
 
 // Returns the types of all values of a graph whose inputs have the given types. May change the graph.

@@ -24,7 +24,7 @@ std::string argument_read_by(const Use& use) {
   return schema == nullptr || use.offset >= schema->arguments().size() ? "" : schema->arguments()[use.offset].name();
 }
 
-// A constant number, also as a tensor of one element.
+// Returns a constant number, also of a tensor of one element; nothing for other values.
 std::optional<double> constant_number(const TorchValue* value) {
   const auto constant = torch::jit::toIValue(value);
   if (!constant) return std::nullopt;
@@ -95,7 +95,8 @@ class MaskReads {
     const OpTraits& traits = find_traits(node);
     if (kind == "aten::masked_fill" && argument == "mask") return {true};
     if (kind == "aten::where" && argument == "condition" && node.inputs().size() == 3) return of_choice(node);
-    // Of operators that PyTorch 2 has a boolean mask of what counts; those of layers hide where it is true.
+    // Operators of PyTorch 2 have a boolean mask of what counts (attn_mask); those of layers hide where the mask is
+    // true.
     if (argument == "attn_mask") return {false, true};
     if (argument == "mask" || argument == "src_mask" || argument == "key_padding_mask") return {true, true};
     if (kind == "aten::logical_not" || kind == "aten::bitwise_not") return inverted_use(of_outputs(node));
@@ -110,7 +111,7 @@ class MaskReads {
     return {};
   }
 
-  // where(mask, x, -1e9), or the other way round.
+  // Returns the use of the condition in where(mask, x, -1e9), or the other way round.
   static MaskUse of_choice(const TorchNode& node) {
     if (hides_scores(node.input(2))) return {false};
     if (hides_scores(node.input(1))) return {true};

@@ -48,7 +48,7 @@ bool has_type(const c10::IValue& value, const ValueType* type) {
          value.toTensor().sizes().vec() == fixed_values(tensor->dims);
 }
 
-// The type with a size in the place of each open one.
+// Returns the type with `size` in the place of each open size.
 ValueType with_size(const ValueType& type, int64_t size) {
   const auto close = [&](const Dims& dims) {
     Dims closed;
@@ -64,7 +64,7 @@ ValueType with_size(const ValueType& type, int64_t size) {
   return closed;
 }
 
-// The same values with another element behind each, and axes in the opposite order in memory.
+// Returns the same tensor with another element behind each row, and axes in the opposite order in memory.
 at::Tensor with_gaps(const at::Tensor& tensor) {
   if (tensor.dim() == 0) return tensor;
   std::vector<int64_t> reversed(static_cast<size_t>(tensor.dim()));

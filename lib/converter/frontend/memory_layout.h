@@ -13,7 +13,7 @@
 
 namespace nnapi_convert {
 
-// What is assumed of a tensor's order in memory. kGaps: its axes the other way round, with elements between its own.
+// An assumption about a tensor's order in memory. kGaps: its axes the other way round, with elements between its own.
 enum class Layout { kUnknown, kContiguous, kGaps };
 
 class MemoryLayouts {
@@ -52,7 +52,7 @@ class ContiguousInAnySize {
   std::list<MemoryLayouts> tries_;
 };
 
-// True for a tensor at the begin of its memory, which has no element more.
+// True for a tensor that begins at the beginning of its memory, which has no other elements.
 bool has_whole_memory(const at::Tensor& tensor);
 
 }  // namespace nnapi_convert

@@ -29,7 +29,7 @@ bool is_of(const Node& node, const std::set<std::string>& kinds) {
   return kinds.count(node.kind().toQualString()) != 0;
 }
 
-// These give a view or a copy, as the argument's order needs.
+// True for operators that give a view or a copy, as the argument's order needs.
 bool copies_by_order(const Node& node) {
   static const std::set<std::string> kinds = {"aten::contiguous", "aten::flatten",    "aten::ravel",
                                               "aten::reshape",    "aten::reshape_as", "aten::to"};
@@ -40,7 +40,8 @@ bool scatters_by_order(const Node& node) {
   return node.kind() == c10::Symbol::aten("as_strided_scatter");
 }
 
-// as_strided_scatter() writes into a copy, which has the order of a tensor without gaps.
+// True if a copy of the tensor has PyTorch's order: as_strided_scatter() writes into one, which has the order of a
+// tensor without gaps.
 bool has_plain_copy(MemoryLayouts& layouts, const Value& tensor) {
   const auto made_up = layouts.like(tensor);
   return made_up && made_up->clone().is_contiguous();
@@ -65,8 +66,8 @@ bool may_change(const Node& node, size_t argument) {
 // A tensor that NNAPI gives in another order than the original.
 struct Reordered {
   Value* value;
-  const Node* reader;  // of its order
-  bool is_changed;     // in place
+  const Node* reader;  // the node that reads its order
+  bool is_changed;     // whether it is changed in place
 };
 
 class OrderReads {
@@ -158,7 +159,7 @@ class OrderReads {
     return contiguous_->contains(value);
   }
 
-  // False for an argument of which a view, with unknown sizes, isn't one.
+  // False for an argument that can't be the tensor of which the node's result, with unknown sizes, is a view.
   static bool may_hand_on(const Node& maker, size_t argument) {
     const c10::FunctionSchema* schema = maker.maybeSchema();
     if (schema == nullptr || argument >= schema->arguments().size()) return true;
@@ -173,7 +174,7 @@ class OrderReads {
     return static_cast<size_t>(std::find(inputs.begin(), inputs.end(), &input) - inputs.begin());
   }
 
-  // What is put into a list, dict or object.
+  // Notes that the order of all values matters that are put into a list, dict or object.
   void need_changes(Value& container) {
     for (const torch::jit::Use& use : container.uses()) {
       if (!may_change(*use.user, use.offset)) continue;
@@ -183,7 +184,7 @@ class OrderReads {
     }
   }
 
-  // The caller's own tensors are handed on as they are.
+  // Follows an input of a loop's body. The caller's own tensors are handed on as they are.
   void need_at_loop(Value& value) {
     Block& block = *value.node()->owningBlock();
     Node* loop = block.owningNode();
@@ -199,7 +200,7 @@ class OrderReads {
     if (is_loop) need(maker, value.offset() + 2);
   }
 
-  // Attributes of one name may be one.
+  // Follows a read of an attribute to all that set one of its name: attributes of one name may be one attribute.
   void need_state(const Node& read) {
     const std::string& name = read.s(c10::attr::name);
     std::vector<Node*> writes;
@@ -260,7 +261,8 @@ class OrderReads {
     types_[&restored] = same;
   }
 
-  // A tensor that is changed in place has one memory for all who read it.
+  // Hands the restored tensor to the readers of the order. A tensor that is changed in place has one memory for all
+  // readers.
   void hand_over(const Reordered& reordered, Value& restored, const Node& first) {
     Value& base = *reordered.value;
     if (!reordered.is_changed) {
@@ -284,7 +286,7 @@ class OrderReads {
   const Node* assumes_order_ = nullptr;  // the first reader of an order that depends on inputs
   NodesKeptForOrder kept_;
   std::unordered_set<const Value*> needed_;
-  std::unordered_map<const Value*, std::vector<torch::jit::Use>> uses_;  // whose order matters
+  std::unordered_map<const Value*, std::vector<torch::jit::Use>> uses_;  // uses for which the value's order matters
   std::vector<Reordered> reordered_;
 };
 

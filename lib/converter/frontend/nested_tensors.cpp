@@ -26,7 +26,8 @@ bool is_of(const Node& node, const std::set<std::string>& kinds) {
   return kinds.count(node.kind().toQualString()) != 0;
 }
 
-// A nested tensor as a padded one, [rows, length, features], and the mask of the elements that it has, [rows, length].
+// A nested tensor in the form of a padded one, [rows, length, features], and of the mask of its elements, [rows,
+// length].
 struct Nested {
   Value* padded;
   Value* mask;
@@ -54,8 +55,8 @@ class Padding : public PlainCalls {
     return graph().insertNode(copy);
   }
 
-  // Returns which elements are padding, to be broadcast. For a mask that isn't checked the model takes another way
-  // where a row has false elements before true ones: then no element is.
+  // Returns which elements are padding, to be broadcast. Where a mask that isn't checked has false elements before true
+  // ones in a row, the model takes another way: then no element is padding.
   Value* hidden(const Nested& nested) {
     Value* has = insert("unsqueeze", {nested.mask, 2});
     const auto is_checked = torch::jit::toIValue(nested.is_checked);
@@ -81,7 +82,7 @@ bool is_none_or_absent(Node& node, const char* name) {
   return value && value->isNone();
 }
 
-// The layers' own operators take the mask of the keys to hide.
+// Returns the form on padded tensors of a layer's own operator, which takes the mask of the keys to hide.
 std::vector<Value*> attention_form(Node& node, const Value& nested) {
   if (!is_none_or_absent(node, "mask")) return {};
   const Nested parts = parts_of(nested);
@@ -96,7 +97,7 @@ std::vector<Value*> attention_form(Node& node, const Value& nested) {
   return results;
 }
 
-// True for a number, and for a constant that each element meets alike.
+// True for a number, and for a constant that is the same for each element.
 bool is_alike_for_all(const Value& value) {
   if (!value.type()->isSubtypeOf(*c10::TensorType::get())) return true;
   const auto constant = torch::jit::toIValue(&value);
@@ -181,7 +182,7 @@ std::vector<Value*> padded_form(Node& node) {
   return is_attention ? attention_form(node, **found) : row_wise_form(node, **found);
 }
 
-// True if all readers take rows' elements by a number from the front, which are the same in a longer tensor.
+// True if all readers take elements of rows by a number from the front: these are the same in a longer tensor.
 bool reads_from_front(const Value& padded) {
   return std::all_of(padded.uses().begin(), padded.uses().end(), [](const torch::jit::Use& use) {
     if (use.offset != 0) return false;
@@ -194,7 +195,8 @@ bool reads_from_front(const Value& padded) {
   });
 }
 
-// Nothing for another node than one that makes a padded tensor, and where all readers read what is the same.
+// Returns the warning of a padded result that is longer than the original's; nothing for a node that makes no padded
+// tensor, or whose readers all read what is the same.
 std::optional<Warning> warning_of_length(const Node& node) {
   if (!is_of(node, {"aten::to_padded_tensor", "aten::nested_to_padded_tensor"})) return std::nullopt;
   if (reads_from_front(*node.output())) return std::nullopt;

@@ -72,7 +72,7 @@ std::string hint_for_parts(const std::string& name, const c10::TypePtr& type, co
                      example_name(name, type));
 }
 
-// Detectors take a list of pictures, each without a batch.
+// Asks for the tensors in a list: detectors take a list of pictures, each without a batch.
 [[noreturn]] void ask_for_pictures(const std::string& name) {
   const std::string picture = name + "[0]=3,224,224";
   throw OptionsNeeded(ExitCode::kNotConvertible,
@@ -151,7 +151,7 @@ ReturnTree::Kind kind_of(const torch::jit::Node& container) {
   return container.kind() == c10::prim::ListConstruct ? ReturnTree::Kind::kList : ReturnTree::Kind::kTuple;
 }
 
-// Numbers in the container's node of its elements, without a dict's keys.
+// Returns the numbers of the container node's inputs that are elements, not keys of a dict.
 std::vector<size_t> element_inputs(const torch::jit::Node& container) {
   std::vector<size_t> numbers;
   const size_t step = container.kind() == c10::prim::DictConstruct ? 2 : 1;
@@ -175,7 +175,7 @@ void read_tensors(NormalisedModel& model, Value* value, ReturnTree& tree) {
   }
 }
 
-// The value with `outputs` for the tensors that read_tensors() found, from number `next` on.
+// Returns the value with `outputs`, from number `next` on, in the place of the tensors that read_tensors() found.
 Value* with_tensors(Graph& graph, Value* value, const std::vector<Value*>& outputs, size_t& next) {
   if (value->type()->kind() == c10::TypeKind::TensorType) return outputs[next++];
   torch::jit::Node* node = value->node();
@@ -332,7 +332,8 @@ void make_canonical(NormalisedModel& model, Diagnostics& diagnostics, torch::jit
 
 namespace {
 
-// Attributes that forward changes and doesn't read again would be dropped, but other methods read them.
+// Refuses attributes that forward changes and that other methods read: the changes would be dropped, as forward doesn't
+// read them again.
 void check_effects_on_methods(const NormalisedModel& model, const LoadedModel& loaded, bool may_split) {
   if (loaded.read_elsewhere.empty()) return;
   for (const AttributePath& path : attributes_changed_by(model.frozen, "forward")) {

@@ -25,7 +25,8 @@ struct NormaliseOptions {
 // the result that are known before the model runs. `frozen` is that of `loaded`, and stays as it is.
 NormalisedModel normalise(const LoadedModel& loaded, const FrozenModule& frozen, const NormaliseOptions& options,
                           Diagnostics& diagnostics);
-// The same, where nothing else needs the frozen module. Throws as frozen_module() does, too.
+// Freezes the module and normalises it, where nothing else needs the frozen module. Throws as frozen_module() does,
+// too.
 NormalisedModel normalise(const LoadedModel& loaded, const NormaliseOptions& options, Diagnostics& diagnostics);
 
 // Makes changes of tensors in place functional (remove_inplace.h), and notes the inputs that it takes to be apart.

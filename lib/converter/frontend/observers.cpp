@@ -36,13 +36,13 @@ bool may_be_switched(const Value& value) {
     if (schema == nullptr || use.offset >= schema->arguments().size()) return true;
     const auto* alias = schema->arguments()[use.offset].alias_info();
     if (alias != nullptr && alias->isWrite()) return true;
-    // A view of it, as of observer_enabled[0].
+    // A view of the switch, such as observer_enabled[0], may be changed, too.
     if (alias != nullptr && (use.user->outputs().size() != 1 || may_be_switched(*use.user->output()))) return true;
   }
   return false;
 }
 
-// The switches by their paths, with all nodes that read them; those that are set or may be changed are left out.
+// Returns the switches by their paths, with all nodes that read them, without those that are set or may be changed.
 std::map<AttributePath, std::vector<Node*>> unchanged_switches(Graph& graph) {
   std::map<AttributePath, std::vector<Node*>> switches;
   std::vector<AttributePath> changed;

@@ -184,7 +184,7 @@ at::ScalarType SourceDtypes::of_attribute(const Node& access) const {
   return found == attributes.end() ? others : found->second;
 }
 
-// Values that loops carry depend on each other: the dtypes of all values are found again until none changes.
+// Finds the dtypes of all values again until none changes: values that loops carry depend on each other.
 OriginalDtypes::OriginalDtypes(Graph& graph, SourceDtypes sources) : containers_(graph), sources_(std::move(sources)) {
   std::vector<const Value*> values;
   const auto add = [&](const auto& made) {
@@ -201,7 +201,7 @@ OriginalDtypes::OriginalDtypes(Graph& graph, SourceDtypes sources) : containers_
   }
 }
 
-// Returns true if a dtype has changed.
+// Finds the dtypes of the values once. Returns true if a dtype has changed.
 bool OriginalDtypes::settle(const std::vector<const Value*>& values) {
   bool changed = false;
   for (const Value* value : values) {
@@ -269,8 +269,9 @@ OriginalDtypes::Width OriginalDtypes::widest(const std::vector<const Value*>& va
   return width == kNotFloating && !is_decided ? std::nullopt : width;
 }
 
-// A layer's result has the dtype of what it reads first, also where torch.autocast gives it weights of another dtype.
-// PyTorch's type promotion uses floating-point tensors of rank 0 only if no operand of a higher rank is one.
+// Finds the dtype of a result by the operands. A layer's result has the dtype of its first operand, also where
+// torch.autocast gives it weights of another dtype. PyTorch's type promotion uses floating-point tensors of rank 0 only
+// if no operand of a higher rank is one.
 OriginalDtypes::Width OriginalDtypes::of_operands(const Node& node) {
   if (keeps_first_dtype(node) && !node.inputs().empty() && known(node.input(0)) != kNotFloating) {
     return known(node.input(0));

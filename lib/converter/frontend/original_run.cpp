@@ -23,7 +23,7 @@
 namespace nnapi_convert {
 namespace {
 
-// What the made-up inputs hold: their first values, or floats between 0 and 1 and, if given, this integer.
+// The values of made-up inputs: their first values, or floats between 0 and 1 and, if given, this integer.
 struct Values {
   bool is_varied = false;
   std::optional<int64_t> integer;
@@ -33,7 +33,8 @@ bool is_integer(at::ScalarType dtype) {
   return dtype == at::kInt || dtype == at::kLong;
 }
 
-// 1, where 0 may be no count or place, and each size: an argument of lengths has to have that of another argument.
+// Returns values with other integers, too: 1, as 0 may be no count or place, and each size, as an argument of lengths
+// has to hold that of another argument.
 std::vector<Values> values_to_try(const std::vector<TensorType>& types) {
   const bool has_integers =
       std::any_of(types.begin(), types.end(), [](const TensorType& type) { return is_integer(type.dtype); });
@@ -55,7 +56,7 @@ at::Tensor varied(const at::Tensor& tensor, const Values& values, at::Generator&
   return is_integer(tensor.scalar_type()) ? at::full_like(tensor, *values.integer) : at::ones_like(tensor);
 }
 
-// Returns nothing if a size is flexible, or if an argument is neither a tensor nor has a default.
+// Returns made-up inputs; nothing if a size is flexible, or if an argument is neither a tensor nor has a default.
 std::optional<InputTuple> made_up_inputs(const NormalisedModel& model, const std::vector<TensorType>& types,
                                          const Values& values) {
   std::vector<at::Tensor> tensors;
@@ -74,7 +75,8 @@ std::optional<InputTuple> made_up_inputs(const NormalisedModel& model, const std
   }
 }
 
-// A run may change the module's buffers. Nothing for a module with objects that LibTorch can't copy.
+// Returns a copy to run, as a run may change the module's buffers. Nothing for a module with objects that LibTorch
+// can't copy.
 std::optional<torch::jit::Module> copy_of(const torch::jit::Module& module) {
   try {
     return deep_copy(module);
@@ -83,8 +85,8 @@ std::optional<torch::jit::Module> copy_of(const torch::jit::Module& module) {
   }
 }
 
-// True for an operator whose library is not loaded, or that a CPU lacks for float16: nothing is known of the model
-// then. The interpreter gives its own exceptions, so that the type is lost.
+// True if the error is of an operator whose library is not loaded, or that a CPU lacks for float16: nothing is known of
+// the model then. Reads the text, as the interpreter throws exceptions of its own type.
 bool lacks_kernel(const std::string& reason) {
   return reason.find("Could not run '") != std::string::npos ||
          reason.find("not implemented for 'Half'") != std::string::npos;
@@ -116,8 +118,8 @@ std::string reason_of_original(const LoadedModel& loaded, const torch::jit::Modu
   return "";
 }
 
-// Where the original runs with the channels of an input moved from the last axis to the second, returns what --input
-// has to say; else an empty text.
+// Moves the channels of an input from the last axis to the second. If the original runs then, returns what --input has
+// to say; else an empty text.
 std::string channels_second(const LoadedModel& loaded, const NormalisedModel& model, std::vector<TensorType> types,
                             size_t number) {
   static const std::map<size_t, const char*> kOrders = {{3, "N,C,L"}, {4, "N,C,H,W"}, {5, "N,C,D,H,W"}};
@@ -131,7 +133,7 @@ std::string channels_second(const LoadedModel& loaded, const NormalisedModel& mo
                      model.input_names[number], fmt::join(fixed_values(dims), ","));
 }
 
-// What to do about the sizes of --input.
+// Returns advice about the sizes of --input.
 std::string advice(const LoadedModel& loaded, const NormalisedModel& model, const std::vector<TensorType>& types) {
   for (size_t i = 0; i < types.size(); ++i) {
     const std::string order = channels_second(loaded, model, types, i);
@@ -140,8 +142,8 @@ std::string advice(const LoadedModel& loaded, const NormalisedModel& model, cons
   return "is --input right?";
 }
 
-// What fails, once: a rule that says which size is needed says what PyTorch says, too, and needs no repetition of the
-// shapes that the user gave.
+// Says once what fails. A rule that says which size is needed says what PyTorch says, too, and needs no repetition of
+// the shapes that the user gave.
 std::string failure_text(Refusal failure, const std::vector<TensorType>& types, const std::string& reason) {
   const bool names_size = failure.hint == kSeeInput && !failure.needed.empty();
   if (!names_size) return fmt::format("{}; PyTorch says: {}", failure.message(), reason);

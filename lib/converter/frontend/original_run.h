@@ -10,7 +10,7 @@
 
 namespace nnapi_convert {
 
-// The original model fails in PyTorch, so that no part of it is worth converting.
+// Thrown if the original model fails in PyTorch, so that no part of it is worth converting.
 class OriginalFails : public ConvertError {
  public:
   explicit OriginalFails(const std::string& message) : ConvertError(ExitCode::kNotConvertible, message) {}

@@ -9,7 +9,7 @@
 
 namespace nnapi_convert {
 
-// When a pass is tried at a node.
+// Says when a pass is tried at a node.
 enum class NodeState {
   kUntyped,      // before the node, and the nodes in its blocks, have types
   kBlocksTyped,  // the nodes in the node's blocks have types
@@ -32,9 +32,9 @@ struct GraphPass {
   bool (*run)(TypedGraph& graph);  // returns whether it changed the graph
 };
 
-// The passes on nodes, in the order in which they are tried at each node.
+// Returns the passes on nodes, in the order in which they are tried at each node.
 const std::vector<NodePass>& node_passes();
-// The passes on the graph, which run after those on nodes, in their order.
+// Returns the passes on the graph, which run after those on nodes, in their order.
 const std::vector<GraphPass>& graph_passes();
 
 }  // namespace nnapi_convert

@@ -37,7 +37,7 @@ size_t find_argument(const c10::FunctionSchema& forward, const std::string& name
   return static_cast<size_t>(found - arguments.begin()) - 1;
 }
 
-// Specs without names are for tensors only.
+// Counts the tensors before the argument: specs without names are for tensors only.
 size_t tensors_before(const c10::FunctionSchema& forward, size_t argument) {
   const auto first = forward.arguments().begin() + 1;
   return static_cast<size_t>(std::count_if(first, first + static_cast<std::ptrdiff_t>(argument), [](const auto& each) {
@@ -49,7 +49,7 @@ at::Tensor per_channel(const std::vector<double>& values) {
   return at::tensor(values, at::TensorOptions(at::kDouble)).to(at::kFloat);
 }
 
-// Returns the nodes' result: what the original takes.
+// Inserts the nodes that normalise pixels. Returns their result, which the original takes.
 Value* normalise(Graph& graph, Value* bytes, const PixelInput& pixels, at::ScalarType dtype) {
   const auto call = [&](const char* name, std::initializer_list<torch::jit::NamedValue> arguments) {
     return graph.insert(c10::Symbol::fromQualString(name), at::ArrayRef<torch::jit::NamedValue>(arguments));
@@ -83,7 +83,7 @@ void edit_forward(Graph& graph, size_t argument, const PixelInput& pixels, at::S
   bytes->setDebugName(name);
 }
 
-// Returns pixels of which about this picture comes.
+// Returns pixels that give about this picture when they are normalised.
 at::Tensor pixels_of(const at::Tensor& picture, const PixelInput& pixels) {
   if (picture.dim() != static_cast<int64_t>(kRank)) {
     fail(fmt::format("the file's example has rank {}, {} needed", picture.dim(), kRank));
@@ -142,7 +142,7 @@ void take_pixels(LoadedModel& loaded, const PixelInput& pixels, std::vector<Inpu
   const size_t argument = find_argument(forward, pixels.name);
   const std::string name = forward.arguments()[argument + 1].name();
   const at::ScalarType dtype = float_width(loaded.module).value_or(at::kFloat);
-  loaded.module = loaded.module.clone(true);  // others may hold the module
+  loaded.module = loaded.module.clone(true);  // others may hold the module, too
   edit_forward(*loaded.module.get_method("forward").graph(), argument, pixels, dtype);
   for (InputTuple& example : loaded.bundled_inputs) edit_example(example, argument, pixels);
   edit_example(loaded.traced_inputs, argument, pixels);

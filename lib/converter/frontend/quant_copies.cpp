@@ -59,7 +59,7 @@ class Copies {
     std::replace(model_.outputs.begin(), model_.outputs.end(), node->output(), copy->output());
   }
 
-  // Copies right before dequantize, as in-place changes may come before and after it.
+  // Copies the input right before dequantize, as in-place changes may come before and after the copy.
   void copy_input(Node* node) { node->replaceInput(0, copy_of(node->input(0), node->prev())->output()); }
 
   NormalisedModel& model_;

@@ -273,8 +273,8 @@ class QuantisedSearch {
   }
 
  private:
-  // An argument of forward may be quantised. An input of a loop's body may be if an input of the loop or an output of
-  // its body may be.
+  // True if an input of a graph or block may be quantised: an argument of forward may; an input of a loop's body may if
+  // an input of the loop or an output of its body may.
   bool may_be_given(const Node& parameters) {
     const Node* loop = parameters.owningBlock()->owningNode();
     return loop == nullptr || any_quantised(loop->inputs()) || any_quantised(parameters.owningBlock()->outputs());

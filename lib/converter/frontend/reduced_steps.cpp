@@ -112,7 +112,7 @@ CastsLeftOpen::CastsLeftOpen(std::shared_ptr<Graph> graph) : graph_(std::move(gr
     const auto index = reduced_dtype_input(node);
     if (!index) return;
     Value*& input = inputs_[static_cast<at::ScalarType>(torch::jit::toIValue(node.input(*index))->toInt())];
-    if (input == nullptr) input = graph_->insertInput(1)->setType(c10::IntType::get());  // behind self
+    if (input == nullptr) input = graph_->insertInput(1)->setType(c10::IntType::get());  // behind the input self
     node.replaceInput(*index, input);
   });
 }

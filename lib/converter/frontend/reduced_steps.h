@@ -13,8 +13,8 @@
 
 namespace nnapi_convert {
 
-// `graph` is the forward of the frozen `module`. `arguments` are the dtypes that are stated for its inputs, by their
-// numbers.
+// Returns the dtypes of the tensors that come into `graph`, the forward of the frozen `module`. `arguments` are the
+// dtypes that are stated for its inputs, by their numbers.
 SourceDtypes sources_of_float32_model(const torch::jit::Module& module, torch::jit::Graph& graph,
                                       const StatedFloats& arguments);
 

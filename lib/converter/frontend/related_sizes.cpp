@@ -11,7 +11,7 @@
 namespace nnapi_convert {
 namespace {
 
-// By input and axis; nothing for a size without a symbol.
+// The expressions of sizes, by input and axis; nothing for a size without a symbol.
 using Expressions = std::vector<std::vector<std::optional<SizeExpression>>>;
 
 Expressions expressions_of(const std::vector<ExportedTensor>& stated, const std::vector<std::string>& names) {
@@ -32,7 +32,7 @@ SizeExpression read_expression(const InputSpec& spec, const std::string& word) {
                      fmt::format("--input {}: size \"{}\" is no number of 1 to 2^20 times a name", spec.text, word));
 }
 
-// "1,3,32*n,?" has one.
+// Reads the expressions in specs: "1,3,32*n,?" has one.
 Expressions expressions_of(const std::vector<const InputSpec*>& specs) {
   Expressions result(specs.size());
   for (size_t i = 0; i < specs.size(); ++i) {

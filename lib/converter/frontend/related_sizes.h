@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sizes of an exported program's inputs that depend on each other, as its symbols tell.
+// Relates sizes of an exported program's inputs that depend on each other, as its symbols tell.
 #pragma once
 
 #include <string>
@@ -11,13 +11,14 @@
 
 namespace nnapi_convert {
 
-// Says open sizes of one symbol by the first axis that is the symbol itself, or else by one that is factor * symbol +
-// offset, which then is such a number for each call. `types` are those of the inputs of these names.
+// Expresses open sizes of one symbol by the first axis that is the symbol itself, or else by one that is factor *
+// symbol + offset, which then is such a number for each call. `types` are those of the inputs of these names.
 void relate_sizes(const std::vector<ExportedTensor>& stated, const std::vector<std::string>& names,
                   std::vector<TensorType>& types);
 
-// The same by the names in --input, "1,3,32*n,32*n", and by the relations that a converted file records. `specs` are
-// those of the inputs; null: the input has none. Throws ConvertError (kUsage) for a factor of 0 or above 2^20.
+// Expresses open sizes by the names in --input, "1,3,32*n,32*n", and by the relations that a converted file records.
+// `specs` are those of the inputs; null: the input has none. Throws ConvertError (kUsage) for a factor of 0 or above
+// 2^20.
 void relate_sizes(const std::vector<const InputSpec*>& specs, std::vector<TensorType>& types);
 
 }  // namespace nnapi_convert

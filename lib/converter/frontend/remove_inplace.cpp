@@ -72,8 +72,8 @@ class ReadsAfterChange {
   }
 
  private:
-  // The changed value under all names that it is given later: what branches and loops hand on, and views. What the next
-  // round is handed is no such name: in this round it is the old value.
+  // Adds all values that are the changed tensor later: results of branches and loops, and views. A value that the next
+  // round gets isn't added: in this round it is the old tensor.
   void follow(Value* value) {
     if (!changed_.insert(value).second) return;
     for (const torch::jit::Use& use : value->uses()) follow(value, use);
@@ -98,7 +98,7 @@ class ReadsAfterChange {
     if (index > 0) follow(owner->output(index - 1));  // output 0 is the condition
   }
 
-  // Later reads of the node's input are made to read the result, where it is of the same block.
+  // True if later reads of the node's input will read the result: they do if the input is of the same block.
   bool has_own_input() const { return node_->input(0)->node()->owningBlock() == node_->owningBlock(); }
 
   bool is_old(Value* value) const {
@@ -114,7 +114,7 @@ class ReadsAfterChange {
     });
   }
 
-  // A value from outside of a loop is read again in each round.
+  // True for a value from outside of a loop around the node: it is read again in each round.
   bool is_read_in_next_round(Value* value, Node* user) const {
     for (Node* loop = enclosing_node(node_); loop != nullptr; loop = enclosing_node(loop)) {
       if (loop->kind() != c10::prim::Loop) continue;
@@ -123,7 +123,7 @@ class ReadsAfterChange {
     return false;
   }
 
-  // A block's inputs are of a node inside of it.
+  // True if the node is in a block of `outer`. The node of a block's inputs is inside that block.
   static bool is_inside(Node* node, const Node* outer) {
     for (Node* owner = enclosing_node(node); owner != nullptr; owner = enclosing_node(owner)) {
       if (owner == outer) return true;
@@ -164,7 +164,7 @@ void remove_at_top(const std::shared_ptr<Graph>& graph, Diagnostics& diagnostics
   const auto end = graph->nodes().end();
   const bool any = std::any_of(begin, end, [](Node* node) { return functional_kind(*node).has_value(); });
   if (!any) return;
-  // Aliasing is read from the graph as it was; nodes made here are not in it, so all answers come first.
+  // Asks all questions before it makes nodes: alias analysis reads the graph as it is now, and lacks nodes made later.
   const AliasDb aliases(graph);
   std::vector<Node*> safe;
   for (Node* node : graph->nodes()) {
@@ -216,7 +216,7 @@ void remove_all(const std::shared_ptr<Graph>& graph, Diagnostics& diagnostics) {
   remove_in_blocks(graph, diagnostics);
 }
 
-// Returns the value of which the node's first argument is a view, or which it is.
+// Returns the tensor of which the node's first argument is a view, or the argument itself.
 Value* changed_whole(const Node& node) {
   Value* value = const_cast<Node&>(node).input(0);
   for (;;) {
@@ -253,15 +253,15 @@ std::vector<Value*> tensor_inputs(Graph& graph) {
   return tensors;
 }
 
-// An input that the graph changes in place, and a copy that the graph changes meanwhile in its place.
+// An input that the graph changes in place, and the copy that the graph changes in its place for a while.
 struct ChangedInput {
   Value* input;
   Value* copy;
-  Diagnostics warnings;  // for the case that its changes are removed
+  Diagnostics warnings;  // given if its changes are removed
 };
 
-// Takes the graph's inputs to be tensors apart, which alias analysis does not: removes changes of inputs that are left
-// only because another input might share their memory. Returns these inputs.
+// Assumes that the graph's inputs share no memory, which alias analysis doesn't: removes changes of inputs that are
+// left only because another input might share their memory. Returns these inputs.
 std::vector<Value*> remove_with_inputs_apart(const std::shared_ptr<Graph>& graph, Diagnostics& diagnostics) {
   const std::vector<Value*> inputs = tensor_inputs(*graph);
   if (inputs.size() < 2 || reads_state(*graph)) return {};
@@ -290,8 +290,8 @@ std::vector<Value*> remove_with_inputs_apart(const std::shared_ptr<Graph>& graph
   return apart;
 }
 
-// Where _index_put_impl_ takes a list that can hold no None, it has no functional form; index_put_, which does the
-// same, has one.
+// Replaces an _index_put_impl_ whose list can hold no None, and which has no functional form then, by index_put_, which
+// does the same and has one.
 void use_index_put(Block* block) {
   for (auto it = block->nodes().begin(); it != block->nodes().end();) {
     Node* node = *it++;

@@ -15,7 +15,7 @@ using torch::jit::Graph;
 using torch::jit::Node;
 using torch::jit::Value;
 
-// Makes of a view's new elements and the tensor that it is a view of, as it was, that tensor with the elements.
+// Returns the tensor that `view` is a view of, with `elements` in the place of the view's elements.
 Value* write_back(Node& view, Value* elements) {
   Graph& graph = *view.owningGraph();
   Value* whole = view.input(0);

@@ -295,7 +295,7 @@ bool drop_pairs(TypedGraph& graph) {
     if (node.outputs().size() == 1 && (is_pair(*node.output()) || is_nested(*node.output()))) pairs.push_back(&node);
   });
   bool any = false;
-  std::reverse(pairs.begin(), pairs.end());  // one may be made of another
+  std::reverse(pairs.begin(), pairs.end());  // from the last: one may be made of another
   for (Node* node : pairs) {
     if (is_needed(graph.model, *node->output())) continue;
     graph.inferred.types.erase(node->output());

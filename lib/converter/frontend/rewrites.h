@@ -58,9 +58,9 @@ bool is_needed(const NormalisedModel& model, const TorchValue& value);
 bool drop_pairs(TypedGraph& graph);
 // Evaluates tensors that are filled in place (written_values.h).
 bool evaluate_writes(TypedGraph& graph);
-// Whole graphs: makes changes of lists functional. Chosen branches may hold such changes.
+// In whole graphs, makes changes of lists functional. Chosen branches may hold such changes.
 bool drop_list_changes(TypedGraph& graph);
-// Whole graphs: makes changes of tensors in place functional, which unrolled loops and chosen branches hold.
+// In whole graphs, makes changes of tensors in place functional, which unrolled loops and chosen branches hold.
 bool remove_changes(TypedGraph& graph);
 // Simplifies containers (containers.h): in whole graphs where a node is refused, as lists of known elements may be
 // changed; in graphs that TorchScript runs in parts always.

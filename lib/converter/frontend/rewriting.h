@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the passes on a graph whose types are being inferred may read and change (passes.h has their list).
+// The data that the passes on a graph may read and change while its types are inferred (passes.h has their list).
 #pragma once
 
 #include <torch/csrc/jit/ir/ir.h>
@@ -12,17 +12,17 @@
 
 namespace nnapi_convert {
 
-// What a pass on nodes may read and change.
+// The data that a pass on nodes may read and change.
 struct Rewriting {
   NormalisedModel& model;
   const InferOptions& options;
   const TypeMap& types;             // of the nodes before the one that is visited, and of kTyped nodes themselves
   const InferTypes& infer_copy;     // infers the types of a copy of a loop's body
   const bool tries_loops = true;    // finds how often a loop runs by tries of its rounds
-  const bool unrolls_loops = true;  // else loops of known rounds stay, as what is unrolled takes too long
+  const bool unrolls_loops = true;  // else loops of known rounds stay, as unrolled ones take too long
   WrittenValues written = WrittenValues(model.graph);
   bool left_written = false;  // a node of known results stays, as the graph changes one of them in place
-  bool is_too_large = false;  // for its loops of known rounds to be written out; choosing a branch makes it smaller
+  bool is_too_large = false;  // to have its loops of known rounds written out; choosing a branch makes it smaller
   bool begins_again = false;  // a pass changed nodes that were visited: the sweep ends
 };
 
@@ -32,7 +32,7 @@ enum class Rewritten {
   kReplaced,  // the node is gone; new nodes, if any, stand between the nodes before and after it
 };
 
-// What a pass on the graph may read and change once all nodes are typed.
+// The data that a pass on the graph may read and change once all nodes are typed.
 struct TypedGraph {
   NormalisedModel& model;
   InferredTypes& inferred;

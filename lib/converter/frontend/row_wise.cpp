@@ -24,7 +24,7 @@ struct RowTensor {
   std::optional<size_t> axis;  // the axis of the rows; nothing: the tensor is the same for all rows
 
   size_t rank() const { return type.rank(); }
-  // Counted from the last axis, as broadcasting does.
+  // Returns the axis of the rows, counted from the last one, as broadcasting does.
   size_t axis_from_end() const { return rank() - 1 - *axis; }
 };
 
@@ -228,7 +228,7 @@ bool padded(const RowNode& node) {
 
 using Proof = bool (*)(const RowNode&);
 
-// Null where there is none.
+// Returns the proof for such operators; null if there is none.
 Proof proof_of(Rows rows) {
   switch (rows) {
     case Rows::kUnstated:

@@ -189,7 +189,7 @@ FoundTypes sliced(const Request& request) {
 
 using Maker = FoundTypes (*)(const Request&);
 
-// Null where there is none.
+// Returns the function that makes the types; null if there is none.
 Maker maker_of(ResultSizes sizes) {
   switch (sizes) {
     case ResultSizes::kNone:
@@ -224,7 +224,7 @@ Maker maker_of(ResultSizes sizes) {
   return nullptr;
 }
 
-// Of some number of elements, whatever sizes the arguments have.
+// True if the number of the result's elements is open whatever sizes the arguments have.
 bool gives_open_size(ResultSizes sizes) {
   return sizes == ResultSizes::kKeptBoxes || sizes == ResultSizes::kPositions || sizes == ResultSizes::kMasked;
 }

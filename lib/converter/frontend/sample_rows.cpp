@@ -56,7 +56,7 @@ bool prints(torch::jit::Graph& graph) {
 }
 
 std::vector<at::Tensor> run(const torch::jit::Code& code, const InputTuple& sample) {
-  torch::jit::Stack stack{c10::IValue()};  // the module itself, which nothing reads
+  torch::jit::Stack stack{c10::IValue()};  // stands for the module itself, which nothing reads
   for (const c10::IValue& input : sample) stack.push_back(input);
   torch::jit::InterpreterState(code).run(stack);
   std::vector<at::Tensor> results;
@@ -82,7 +82,7 @@ void count_in_samples(const NormalisedModel& model, const std::vector<InputTuple
       }
     }
   } catch (const std::exception&) {
-    return;  // operators of libraries that aren't loaded: bounds have to do
+    return;  // operators of libraries that aren't loaded: estimates by bounds stay
   }
   for (const auto& [size, count] : largest) {
     if (count > 0) count_as(size, count, inferred.runtime_sizes);

@@ -35,7 +35,8 @@ Node* only_reader(const Value& value) {
   return is_alone ? reader : nullptr;
 }
 
-// Returns the last value in a chain of such operators that is there when `reader` reads the sizes of `value`.
+// Returns the last value in a chain of operators that keep the sizes of `value`, if it is there when `reader` reads
+// them.
 Value* last_of_same_sizes(Value& value, Node& reader, const TypeMap& types) {
   Value* last = &value;
   for (;;) {

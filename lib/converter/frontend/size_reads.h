@@ -7,8 +7,8 @@
 
 namespace nnapi_convert {
 
-// Where a tensor's only other reader is an operator on it alone, whose result has the same sizes, the sizes are read
-// from that result: a segment needn't hand over a tensor whose elements nobody reads.
+// Reads a tensor's sizes from the result of its only other reader, if that is an operator on it alone whose result has
+// the same sizes: a segment needn't hand over a tensor whose elements nobody reads.
 void read_sizes_of_results(torch::jit::Graph& graph, const TypeMap& types);
 
 }  // namespace nnapi_convert

@@ -15,15 +15,15 @@ namespace nnapi_convert {
 namespace {
 
 constexpr int kRanks[] = {2, 3, 4, 5, 1};  // the lowest with a batch that fits is taken
-constexpr int64_t kLongestSide = 2048;     // of the squares that are tried
-constexpr int kMostRounds = 16;            // of typing: each solves a size at least
-constexpr int64_t kUsualSide = 224;        // of pictures
+constexpr int64_t kLongestSide = 2048;     // longest side of the squares that are tried
+constexpr int kMostRounds = 16;            // rounds of typing: each solves a size at least
+constexpr int64_t kUsualSide = 224;        // side of pictures
 constexpr int64_t kUsualVolume = 32;       // the side of a volume, or of several pictures
 constexpr int64_t kColours = 3;
 // Sides that people use, tried first among those that fit.
 constexpr int64_t kUsualSides[] = {32,  28,  224, 64,  84,  96,  112, 128, 160, 192, 227, 240, 256, 299,
                                    300, 320, 331, 384, 416, 448, 480, 512, 600, 640, 768, 800, 1024};
-// Heights and widths, where no square fits, as of detectors with a fixed number of boxes.
+// Heights and widths that are tried where no square fits, as for detectors with a fixed number of boxes.
 constexpr std::pair<int64_t, int64_t> kUsualPictures[] = {{240, 320},  {480, 640},  {120, 160},  {360, 640}, {180, 320},
                                                           {270, 480},  {288, 352},  {300, 400},  {384, 512}, {600, 800},
                                                           {768, 1024}, {720, 1280}, {1080, 1920}};
@@ -31,7 +31,7 @@ constexpr std::pair<int64_t, int64_t> kUsualPictures[] = {{240, 320},  {480, 640
 constexpr int64_t kLengths[] = {100, 1000, 16000};
 
 constexpr int64_t kOtherSide = 320;  // beside the usual one, to see what depends on it
-constexpr size_t kMostExamples = 4;  // that are typed
+constexpr size_t kMostExamples = 4;  // examples that are typed
 
 using Values = std::map<OpenSize, int64_t>;
 using Unknowns = std::vector<std::optional<Dims>>;  // one for each unknown input; nothing: of unknown rank
@@ -41,7 +41,7 @@ std::optional<OpenSize> symbol_of(const Dim& dim) {
   return size && !is_runtime_size(*size) ? size : std::nullopt;
 }
 
-// What one typing of the graph tells.
+// The findings of one typing of the graph.
 struct Findings {
   bool fits = true;
   std::vector<SizeDemand> equations;  // those with open sizes of inputs

@@ -16,13 +16,13 @@
 
 namespace nnapi_convert {
 
-// What is known of one input's sizes.
+// The knowledge about one input's sizes.
 struct SolvedSizes {
   Dims dims;              // fixed where the weights leave one answer, and 1 for a batch; else open sizes of the input
   bool is_usual = false;  // height and width are free: they are the usual ones of pictures
   bool may_stay_open = false;    // every operator takes the open sizes of `dims`
   bool may_be_taken = false;     // all sizes of all inputs are fixed, and every operator takes them
-  bool has_any_rows = false;     // but that the first axis may have any size: a batch of rows of features
+  bool has_any_rows = false;     // the first axis may have any size, all else is fixed: a batch of rows of features
   std::vector<int64_t> example;  // sizes that the model takes; none where no example was found
 };
 

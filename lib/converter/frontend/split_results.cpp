@@ -20,7 +20,7 @@ bool is_tensor(const Value* value) {
   return value->type()->isSubtypeOf(*c10::TensorType::get());
 }
 
-// The tensors that the graph returns.
+// Returns the tensors that the graph returns.
 std::vector<Value*> results_of(Graph& graph) {
   Value* returned = graph.outputs().at(0);
   if (is_tensor(returned)) return {returned};
@@ -36,7 +36,7 @@ std::vector<Value*> results_of(Graph& graph) {
 void add_parts(Graph& graph, Value* result, const ResultSplit& split, std::vector<Value*>& values) {
   int64_t begin = 0;
   for (size_t i = 0; i < split.sizes.size(); ++i) {
-    // The last part ends where the result does.
+    // The last part ends where the whole result ends.
     const bool is_last = i + 1 == split.sizes.size();
     const int64_t end = is_last ? std::numeric_limits<int64_t>::max() : begin + split.sizes[i];
     values.push_back(graph.insert(c10::aten::slice, {result, split.axis, begin, end, 1}));
@@ -48,7 +48,7 @@ void add_parts(Graph& graph, Value* result, const ResultSplit& split, std::vecto
 
 void split_results(LoadedModel& loaded, const std::vector<ResultSplit>& splits) {
   if (splits.empty()) return;
-  loaded.module = loaded.module.clone(true);  // others may hold the module
+  loaded.module = loaded.module.clone(true);  // others may hold the module, too
   torch::jit::Function& forward = loaded.module.get_method("forward").function();
   Graph& graph = *loaded.module.get_method("forward").graph();
   const std::vector<Value*> results = results_of(graph);

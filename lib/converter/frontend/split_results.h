@@ -12,7 +12,7 @@ namespace nnapi_convert {
 struct ResultSplit {
   size_t result = 0;           // number of the tensor that forward returns
   int64_t axis = 0;            // in PyTorch's order
-  std::vector<int64_t> sizes;  // of the parts along the axis, in their order
+  std::vector<int64_t> sizes;  // sizes of the parts along the axis, in their order
 };
 
 // Changes forward of `loaded`: in place of each result that `splits` names it returns the result's parts. One that

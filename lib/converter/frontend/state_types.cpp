@@ -17,7 +17,7 @@ namespace {
 using torch::jit::Node;
 using torch::jit::Value;
 
-// Empty where the value isn't what an attribute holds.
+// Returns the path of the attribute that the value was read from; empty if it was read from none.
 AttributePath path_of(const Value& value) {
   const Node& maker = *value.node();
   if (maker.kind() == c10::prim::unchecked_cast) return path_of(*maker.input());
@@ -46,7 +46,7 @@ std::optional<TensorType> fixed_type(const Value& value, const TypeMap& types) {
   return type && all_fixed(type->dims) ? type : std::nullopt;
 }
 
-// Forgets what differs. What has another number of elements is not known at all.
+// Forgets the types in which the two differ. Forgets all of them if they are for different numbers of elements.
 void join(KnownTypes& known, const KnownTypes& found) {
   if (known.size() != found.size()) known.assign(known.size(), std::nullopt);
   for (size_t i = 0; i < known.size(); ++i) {
@@ -78,7 +78,7 @@ bool is_held_alone(const Value& list) {
          });
 }
 
-// The key of a tensor that is empty at first, for the type that it has with elements.
+// Returns the key in StateTypes for the type that a tensor which is empty at first has with elements.
 AttributePath while_filled(AttributePath path) {
   path.emplace_back("while it has elements");
   return path;
@@ -94,7 +94,7 @@ class HeldTypes {
  public:
   HeldTypes(const TypeMap& types, const StateTypes& state) : types_(types), state_(state) {}
 
-  // Nothing for None and for what an error leaves unset.
+  // Returns the types of the value's tensors; nothing for None and for what an error leaves unset.
   std::optional<KnownTypes> of(const Value& value) {
     const auto found = found_.find(&value);
     if (found != found_.end()) return found->second;
@@ -174,7 +174,7 @@ class Copy {
     }
   }
 
-  // The attributes that are None are so for this run.
+  // Makes the attributes that are None at the beginning constants, for this run.
   void set_none(const std::set<AttributePath>& paths) {
     std::vector<Node*> reads;
     for_each_node(*model_.graph, [&](Node& node) {
@@ -211,11 +211,11 @@ class Copy {
   TypeMap input_types_;
 };
 
-// The attributes at the beginning.
+// The attributes' types at the beginning.
 struct FirstState {
   StateTypes types;
   std::set<AttributePath> none;
-  StateTypes empty;  // of those that normalise found to be empty at first
+  StateTypes empty;  // types of those that are empty at first
 };
 
 FirstState first_state(const NormalisedModel& model) {
@@ -240,7 +240,7 @@ FirstState first_state(const NormalisedModel& model) {
   return first;
 }
 
-// Gives what is None or empty the types that the first runs leave.
+// Gives attributes that are None or empty the types that the first runs leave in them.
 StateTypes after_first_runs(const NormalisedModel& model, const TypeMap& input_types, const InferWithState& infer,
                             const FirstState& first) {
   constexpr int kRuns = 3;  // a state may grow in the first ones

@@ -22,13 +22,13 @@ bool fits(const ExportedTensor::Size& size, int64_t given) {
   return size.number ? given == *size.number : given >= size.min && (!size.max || given <= *size.max);
 }
 
-// "3", or "1 to 16" of a size that is not fixed.
+// Returns "3" for a fixed size, and, for example, "1 to 16" for one that is not.
 std::string range_text(const ExportedTensor::Size& size) {
   if (size.number) return std::to_string(*size.number);
   return size.max ? fmt::format("{} to {}", size.min, *size.max) : fmt::format("{} or more", size.min);
 }
 
-// A program is made for the sizes that it states.
+// Refuses sizes and dtypes other than those that the program states: it is made for them.
 void check_spec(const InputSpec& spec, const ExportedTensor& stated) {
   if (spec.sizes.size() != stated.sizes.size()) {
     refuse(stated.path, fmt::format("rank {} found, {} needed", spec.sizes.size(), stated.sizes.size()));
@@ -96,7 +96,7 @@ class Symbols {
 
  private:
   struct Given {
-    int64_t value;  // of the symbol
+    int64_t value;  // value of the symbol
     std::string reason;
   };
 
@@ -143,7 +143,7 @@ class Joining {
           std::find_if(specs_.begin(), specs_.end(), [&](const InputSpec& spec) { return spec.name == given[i].name; });
       const size_t index = given[i].name.empty() ? i : static_cast<size_t>(found - specs_.begin());
       if (index >= specs_.size()) {
-        others.push_back(given[i]);  // refused with the names that there are
+        others.push_back(given[i]);  // refused later, with the names that there are
         continue;
       }
       take(given[i], *tensors_[index]);
@@ -169,7 +169,7 @@ class Joining {
     symbols_.add(spec, tensor);
   }
 
-  // Names are those of --input, and ranges lie within the program's.
+  // Joins the open sizes: names are those of --input, and ranges lie within the program's.
   static void add_open(const InputSpec& given, InputSpec& spec) {
     for (const auto& [axis, open] : given.open) {
       OpenSizeSpec& joined = spec.open[axis];

@@ -17,7 +17,8 @@ using torch::jit::Graph;
 using torch::jit::Node;
 using torch::jit::Value;
 
-// Two modules may be one object under two paths, so that an attribute's name counts whoever has it.
+// Returns the nodes that are the only ones to set an attribute, by its name: two modules may be one object under two
+// paths, so that the name counts, whichever object has it.
 std::map<std::string, Node*> only_stores(Graph& graph) {
   std::map<std::string, Node*> stores;
   std::set<std::string> repeated;
@@ -49,7 +50,7 @@ bool changes_list(const torch::jit::Use& use) {
   return schema != nullptr && use.offset == 0 && schema->is_mutable();
 }
 
-// Nothing that may hold the list itself.
+// True for a use whose results can't hold the list itself, and that doesn't change it.
 bool only_reads_list(const torch::jit::Use& use) {
   const c10::FunctionSchema* schema = use.user->maybeSchema();
   return schema != nullptr && !schema->is_mutable() && is_plain_result(*use.user);

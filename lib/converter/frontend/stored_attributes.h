@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Attributes that forward sets before it reads them.
+// Handles attributes that forward sets before it reads them.
 #pragma once
 
 #include <torch/csrc/jit/ir/ir.h>

@@ -24,7 +24,7 @@ constexpr size_t kMostAxes = 8;
   throw std::invalid_argument(reason);
 }
 
-// The numbers of nested lists in their order, and the lengths of the lists.
+// The numbers in nested lists, in their order, and the lengths of the lists.
 struct Numbers {
   std::vector<int64_t> sizes;
   std::vector<json> values;

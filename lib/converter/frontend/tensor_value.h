@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Values of a tensor as --input gives them: nested lists of numbers, as torch.tensor takes them.
+// Reads values of a tensor as --input gives them: nested lists of numbers, as torch.tensor takes them.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -73,7 +73,7 @@ bool unpack_linear(Node* node) {
   return true;
 }
 
-// Weight, bias, stride, padding, dilation, groups, lowest, highest.
+// Unpacks weight, bias, stride, padding, dilation, groups, lowest, highest.
 bool unpack_convolution(Node* node) {
   const auto parts = parts_of(node, 8);
   if (!parts) return false;
@@ -85,8 +85,8 @@ bool unpack_convolution(Node* node) {
   return true;
 }
 
-// Weight, bias, stride, padding, output padding, dilation, groups, lowest, highest; the operator takes groups before
-// dilation.
+// Unpacks weight, bias, stride, padding, output padding, dilation, groups, lowest, highest; the operator takes groups
+// before dilation.
 bool unpack_transposed_convolution(Node* node) {
   const auto parts = parts_of(node, 9);
   if (!parts) return false;
@@ -117,7 +117,7 @@ constexpr Unpacking kUnpackings[] = {
     {"prepacked::linear_clamp_run", unpack_linear},
     {"prepacked::conv2d_clamp_run", unpack_convolution},
     {"prepacked::conv2d_transpose_clamp_run", unpack_transposed_convolution},
-    // NNAPI has no integers in three dimensions.
+    // Float forms for 3-D convolutions: NNAPI has no integers in three dimensions.
     {"quantized::conv3d", make_float_product},
     {"quantized::conv3d_relu", make_float_product},
     {"quantized::conv_transpose3d", make_float_product},

@@ -43,8 +43,8 @@ int64_t size_of(const Block& block, int64_t (*written_out)(int64_t rounds)) {
   return size;
 }
 
-// The nodes of a node and its blocks, with loops of known rounds written out as often as `written_out` says; a number
-// above kMostUnrolledNodes stands for all such.
+// Counts a node and the nodes in its blocks, with loops of known rounds written out as often as `written_out` says; a
+// number above kMostUnrolledNodes stands for all larger ones.
 int64_t size_of(const Node& node, int64_t (*written_out)(int64_t rounds)) {
   int64_t size = 0;
   for (const Block* block : node.blocks()) size = limited(size + size_of(*block, written_out));
@@ -52,7 +52,7 @@ int64_t size_of(const Node& node, int64_t (*written_out)(int64_t rounds)) {
   return limited(size + 1);
 }
 
-// The same without nodes that are in no loop of known rounds.
+// Counts the nodes of the block as size_of() does, without nodes that are in no loop of known rounds.
 int64_t size_of_loops(const Block& block, int64_t (*written_out)(int64_t rounds)) {
   int64_t size = 0;
   for (const Node* node : block.nodes()) {
@@ -75,14 +75,15 @@ int64_t rounds_at_once(int64_t rounds) {
   return rounds < kWhole ? all_rounds(rounds) : kPart + 1;
 }
 
-// The rounds of inner loops may be known only when the outer ones are written out, which the size does not tell.
+// True if the unrolled graph would be too large. Also limits how deep loops are nested: rounds of inner loops may be
+// known only when the outer ones are written out, which the size doesn't tell.
 bool is_too_large(const Graph& graph) {
-  constexpr int kMostLoops = 16;  // in each other: with two rounds each, one more makes more than kMostUnrolledNodes
+  constexpr int kMostLoops = 16;  // nested loops: with two rounds each, one more makes more than kMostUnrolledNodes
   static_assert(int64_t{1} << kMostLoops <= kMostUnrolledNodes && int64_t{2} << kMostLoops > kMostUnrolledNodes);
   return has_loops_of_depth(*graph.block(), kMostLoops + 1) || size_of(*graph.block(), all_rounds) > kMostUnrolledNodes;
 }
 
-// Python runs no round of range(-1); LibTorch would write out 2^64 - 1.
+// Sets negative numbers of rounds to 0: Python runs no round of range(-1), and LibTorch would write out 2^64 - 1.
 void drop_negative_rounds(Graph& graph) {
   std::vector<Node*> loops;
   for_each_node(graph, [&](Node& node) {

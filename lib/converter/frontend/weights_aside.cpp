@@ -26,7 +26,7 @@ c10::Symbol weight_kind() {
   return c10::Symbol::fromQualString("nnapi_convert::weight_aside");
 }
 
-// `weight` is an input of the graph, so that no pass runs the operator.
+// Declares the operator that stands for a weight. `weight` is an input of the graph, so that no pass runs it.
 void declare_operator() {
   static const bool is_done = [] {
     torch::jit::registerOperator(torch::jit::Operator(
@@ -49,7 +49,7 @@ void add_storages(const c10::IValue& value, Storages& storages) {
   });
 }
 
-// True if an attribute may change that no path leads to: in a function that is called, or in an object.
+// True if an attribute may change to which no path leads: in a function that is called, or in an object.
 bool hides_changes(Graph& graph) {
   bool hides = false;
   for_each_node(graph, [&](const Node& node) {
@@ -64,13 +64,13 @@ bool is_constant_tensor(const Node& node) {
   return node.kind() == c10::prim::Constant && node.output()->type()->isSubtypeOf(*c10::TensorType::get());
 }
 
-// What the node reads of an attribute, or the constant that it is.
+// Returns the attribute's value that the node reads, or the constant that the node is.
 c10::IValue value_of(const torch::jit::Module& module, const Node& node) {
   return is_constant_tensor(node) ? *torch::jit::toIValue(node.output())
                                   : attribute_value(module, attribute_path(node));
 }
 
-// The memory that the graph may change by way of attributes and constants, and that which freezing is told to keep.
+// Returns the memory that the graph may change by way of attributes and constants, and that of the attributes `kept`.
 Storages changed_storages(const torch::jit::Module& module, const std::shared_ptr<Graph>& graph,
                           const std::vector<AttributePath>& kept) {
   Storages storages;
@@ -128,7 +128,8 @@ void WeightsAside::put_back(std::shared_ptr<Graph> graph) const {
   const size_t first = graph->inputs().size() - weights_.size();
   std::vector<Node*> stand_ins;
   {
-    // One place for all: LibTorch numbers the graph's nodes again and again for nodes put in at changing places.
+    // Inserts all constants at one place: LibTorch renumbers the graph's nodes again and again for nodes put in at
+    // changing places.
     const torch::jit::WithInsertPoint at_begin(*graph->nodes().begin());
     for (size_t i = 0; i < weights_.size(); ++i) {
       const std::vector<torch::jit::Use>& uses = graph->inputs()[first + i]->uses();

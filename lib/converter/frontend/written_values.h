@@ -13,8 +13,8 @@
 
 namespace nnapi_convert {
 
-// Valid while nodes of the graph are replaced by others that compute the same. Make a new object after any other
-// change.
+// An object is valid while nodes of the graph are replaced by others that compute the same. Make a new one after any
+// other change.
 class WrittenValues {
  public:
   explicit WrittenValues(const std::shared_ptr<torch::jit::Graph>& graph) : graph_(graph) {}

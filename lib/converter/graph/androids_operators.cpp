@@ -22,7 +22,7 @@ const Names& known_names() {
   return names;
 }
 
-// Operators of other namespaces come with libraries that the user gives.
+// True for an operator in a namespace of LibTorch's: those of other namespaces come with libraries that the user gives.
 bool is_of_libtorch(const std::string& name) {
   static const Names namespaces = {"_quantized", "aten", "inductor", "mkl",       "mkldnn",   "onednn",
                                    "prepacked",  "prim", "prims",    "quantized", "rngprims", "sparse"};

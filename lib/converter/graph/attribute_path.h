@@ -14,7 +14,7 @@ namespace nnapi_convert {
 // The names on the way from the module to the attribute: {"layer", "count"}.
 using AttributePath = std::vector<std::string>;
 
-// For messages only.
+// Returns the path as text, for messages only.
 std::string path_text(const AttributePath& path);
 
 // True for a prim::GetAttr that gives a submodule.

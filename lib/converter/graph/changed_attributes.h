@@ -19,18 +19,18 @@ struct StateAttribute {
   c10::IValue value;
 };
 
-// With a name for attribute `number` of the converted module.
+// Returns the attribute, with a name for number `number` of the converted module's state.
 StateAttribute state_attribute(size_t number, const AttributePath& path, const c10::TypePtr& type,
                                const c10::IValue& value);
 
-// The paths of the attributes that a method of the module sets or changes in place.
+// Returns the paths of the attributes that a method of the module sets or changes in place.
 std::set<AttributePath> attributes_changed_by(const torch::jit::Module& module, const std::string& method);
 
-// The paths of the attributes that the module's other methods read.
+// Returns the paths of the attributes that the module's other methods read.
 std::set<AttributePath> attributes_read_beside(const torch::jit::Module& module, const std::string& method);
 
-// Throws ConvertError (kNotConvertible) where a module is used in another way than for its attributes, or an attribute
-// holds what can't be copied (class_copies.h).
+// Returns the attributes that the model changes. Throws ConvertError (kNotConvertible) where a module is used in
+// another way than for its attributes, or an attribute holds what can't be copied (class_copies.h).
 std::vector<StateAttribute> state_of(const NormalisedModel& model);
 
 }  // namespace nnapi_convert

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Overloads of operators that LibTorch changed under the same name after 1.13.
+// Overloads that LibTorch changed after 1.13 without changing their names.
 #pragma once
 
 #include <torch/csrc/jit/ir/ir.h>

@@ -110,7 +110,7 @@ class Apart {
   std::unordered_map<const void*, at::Tensor> tensors_, storages_;
 };
 
-// LibTorch's copy of a NamedTuple is a plain tuple, which forward doesn't take.
+// Makes NamedTuples of LibTorch's copies of them, which are plain tuples: forward doesn't take these.
 c10::IValue named_as(const c10::IValue& value, c10::IValue copy) {
   if (!value.isTuple()) return copy;
   std::vector<c10::IValue> elements;

@@ -28,14 +28,14 @@ using Paths = std::set<AttributePath>;
 
 const c10::Symbol kFilled = c10::Symbol::attr("filled"), kEmpties = c10::Symbol::attr("empties");
 
-// Operators that ask for a tensor's size.
+// True for an operator that asks for a tensor's size.
 bool asks_for_size(const Node& node) {
   static const c10::Symbol numel = c10::Symbol::aten("numel");
   const c10::Symbol kind = node.kind();
   return kind == c10::aten::len || kind == numel || kind == c10::aten::size || kind == c10::aten::dim;
 }
 
-// Operators that make a condition of a size.
+// True for an operator that makes a condition from a size.
 bool judges_size(const Node& node) {
   const c10::Symbol kind = node.kind();
   return kind == c10::aten::__getitem__ || kind == c10::aten::__not__ || kind == c10::aten::Bool ||
@@ -43,7 +43,7 @@ bool judges_size(const Node& node) {
          kind == c10::aten::le || kind == c10::aten::gt || kind == c10::aten::ge;
 }
 
-// Computes what is made of the size of the tensor `asked`, which is to be `tensor`.
+// Computes `value` from the size of `asked`, as if `asked` were `tensor`. Nothing if `value` needs more than that size.
 c10::optional<c10::IValue> computed(const Value& value, const Value& asked, const at::Tensor& tensor) {
   if (&value == &asked) return c10::IValue(tensor);
   if (auto constant = torch::jit::toIValue(&value)) return constant;
@@ -63,7 +63,7 @@ c10::optional<c10::IValue> computed(const Value& value, const Value& asked, cons
   return stack.back();
 }
 
-// The tensor whose size the value is made of; null if there is none.
+// Returns the tensor from whose size the value is computed; null if there is none.
 const Value* asked_tensor(const Value& value) {
   const Node& node = *value.node();
   if (node.inputs().empty() || !(asks_for_size(node) || judges_size(node))) return nullptr;
@@ -138,14 +138,14 @@ class FilledState {
   }
 
  private:
-  // A branch that runs only if what was read has elements.
+  // A branch that runs only if `read`, the attribute's tensor, has elements.
   struct Guarded {
     AttributePath path;
     Value* read;
     Block* block;
   };
 
-  // `filled`: the attributes that have elements here.
+  // Visits the nodes in order. `filled` holds the attributes that have elements at the current node.
   void visit(Block& block, Paths& filled) {
     for (Node* node : block.nodes()) {
       if (is_attribute_access(*node, c10::prim::SetAttr)) {
@@ -194,7 +194,7 @@ class FilledState {
                           std::inserter(filled, filled.begin()));
   }
 
-  // A round may follow one that set an attribute: what was read before the loop tells nothing of it.
+  // Visits a loop. Forgets the attributes that the loop sets, as an earlier round may have set them.
   void repeat(Node& node, Paths& filled) {
     for_each_node(node, [&](const Node& each) {
       if (!is_attribute_access(each, c10::prim::SetAttr)) return;
@@ -207,7 +207,7 @@ class FilledState {
     }
   }
 
-  // The attribute that the value was read from, if nothing has set it since.
+  // Returns the attribute that the value was read from; an empty path if a node has set the attribute since.
   AttributePath path_of_newest(Value& value) const {
     for (const auto& [path, reads] : newest_reads_) {
       if (reads.count(&value) != 0) return path;
@@ -215,7 +215,7 @@ class FilledState {
     return {};
   }
 
-  // The number of the If's block that runs only where the tensor has elements.
+  // Returns the number of the If's block that runs only where the tensor has elements; nothing if there is none.
   std::optional<size_t> side_with_elements(const Value& condition, const Value& asked,
                                            const AttributePath& path) const {
     const auto empty = computed(condition, asked, empty_.at(path));
@@ -240,7 +240,7 @@ class FilledState {
     read.replaceAllUsesAfterNodeWith(made, made->output());
   }
 
-  // False if the block doesn't use what was read.
+  // Marks the read within the block. Returns false if the block doesn't use the value that was read.
   bool mark_within(Value& read, Block& block) {
     std::vector<torch::jit::Use> uses(read.uses().begin(), read.uses().end());
     uses.erase(std::remove_if(uses.begin(), uses.end(),
@@ -254,7 +254,7 @@ class FilledState {
   }
 
   NormalisedModel& model_;
-  std::map<AttributePath, at::Tensor> empty_;  // by path
+  std::map<AttributePath, at::Tensor> empty_;  // attributes whose tensors begin without elements
   std::vector<std::pair<AttributePath, Value*>> filled_reads_, open_reads_;
   std::vector<std::pair<AttributePath, Node*>> emptying_;
   std::map<AttributePath, std::set<const Value*>> newest_reads_;  // since the attribute was set, where it may be empty

@@ -7,16 +7,16 @@
 
 namespace nnapi_convert {
 
-// Puts an aten::alias behind each read of such an attribute where it has elements: after forward has set it, and in the
-// branch that a question about its size leads to. infer gives its result the type that forward leaves in the attribute
-// (state_types.h). An attribute that is also read where it may be empty, other than to ask for its size, stays as it
-// is.
+// Puts an aten::alias behind each read of an attribute that begins empty, where the attribute has elements: after
+// forward has set it, and in the branch that a question about its size leads to. infer gives the alias the type that
+// forward leaves in the attribute (state_types.h). An attribute that is also read where it may be empty, other than to
+// ask for its size, stays as it is.
 void mark_filled_state(NormalisedModel& model);
 
-// True for such an aten::alias.
+// True for an aten::alias that mark_filled_state() put in.
 bool is_filled_read(const torch::jit::Node& node);
 
-// True for a prim::SetAttr that leaves an attribute with marked reads without elements: none of them sees that.
+// True for a prim::SetAttr that empties an attribute with marked reads: no marked read sees the empty tensor.
 bool empties_state(const torch::jit::Node& node);
 
 }  // namespace nnapi_convert

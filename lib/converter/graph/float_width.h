@@ -14,7 +14,7 @@
 
 namespace nnapi_convert {
 
-// What is stated of a tensor that is an argument of forward.
+// The dtype and the rank that are stated of a tensor among forward's arguments.
 struct StatedFloat {
   std::optional<at::ScalarType> dtype;  // Undefined: not a floating-point one; nothing: not stated
   bool has_rank_0 = false;              // it is known to have no axes
@@ -26,8 +26,9 @@ bool is_other_width(at::ScalarType dtype);
 // True for float16 and bfloat16.
 bool is_reduced(at::ScalarType dtype);
 
-// Returns the floating-point dtype of the module's parameters and buffers with more than one element: the first that is
-// not float32. Returns nothing if one of them is float32.
+// Returns the dtype of the first parameter, else of the first buffer, that has more than one element and is
+// floating-point but not float32; a float64 buffer doesn't count. Returns nothing if a parameter of several elements is
+// float32.
 std::optional<at::ScalarType> float_width(const torch::jit::Module& module);
 
 void warn_of_float_width(at::ScalarType width, Diagnostics& diagnostics);

@@ -35,7 +35,7 @@ bool divides(const Node& node) {
   return kinds.count(node.kind().toQualString()) != 0;
 }
 
-// Undefined for what is no integer or tensor of integers.
+// Returns an integer as a tensor, and a tensor of integers as it is; an undefined tensor for other values.
 at::Tensor integers_in(const c10::IValue& value) {
   if (value.isInt()) return at::scalar_tensor(value.toInt(), at::kLong);
   const bool is_fit = value.isTensor() && value.toTensor().defined() && !value.toTensor().is_quantized() &&
@@ -50,11 +50,11 @@ int64_t least_of(at::ScalarType dtype) {
     case at::kLong:
       return std::numeric_limits<int64_t>::min();
     default:
-      return 0;  // smaller ones are computed as int32
+      return 0;  // smaller integers are computed as int32
   }
 }
 
-// A processor traps on a division by zero, and on the least integer by -1.
+// True if the division traps in the processor: integers by the number 0, or the least integer by -1.
 bool may_trap(const Stack& arguments) {
   if (arguments.size() < 2) return false;
   const at::Tensor dividend = integers_in(arguments[0]), divisor = integers_in(arguments[1]);
@@ -65,7 +65,7 @@ bool may_trap(const Stack& arguments) {
   return dividend.eq(least).any().item().toBool();
 }
 
-// LibTorch takes any number for a dtype and reads its tables there.
+// True if the argument for a dtype is no dtype's number: LibTorch takes any number and reads its tables there.
 bool has_wrong_dtype(const Node& node, const Stack& arguments) {
   const c10::FunctionSchema* schema = node.maybeSchema();
   if (schema == nullptr) return false;
@@ -78,8 +78,8 @@ bool has_wrong_dtype(const Node& node, const Stack& arguments) {
   return false;
 }
 
-// QNNPACK's linear layers read on where a row is longer than the weights' rows, and compute with less where it is
-// shorter. Other layers, and FBGEMM's, raise an error.
+// True if the input of a quantised linear layer has rows of another length than its weights. QNNPACK's layers read on
+// where a row is longer, and compute with less where it is shorter. Other layers, and FBGEMM's, raise an error.
 bool misfits_weights(const Node& node, const Stack& arguments) {
   if (std::string(node.kind().ns().toUnqualString()) != "quantized" || arguments.size() < 2) return false;
   const auto layer = packed_as<LinearPackedParamsBase>(arguments[1]);
@@ -87,7 +87,7 @@ bool misfits_weights(const Node& node, const Stack& arguments) {
   return std::get<0>(layer->unpack()).size(1) != arguments[0].toTensor().size(-1);
 }
 
-// Operators on numbers and lists whose time or memory grows as a number that they get.
+// True if an operator on numbers or lists gets a number so large that it takes too much time or memory.
 bool is_endless(const Node& node, const Stack& arguments) {
   constexpr int64_t kMostElements = int64_t{1} << 24, kMostRounds = 1000;
   const auto is_int_above = [&](size_t i, int64_t limit) {

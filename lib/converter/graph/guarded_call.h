@@ -12,14 +12,14 @@ namespace nnapi_convert {
 // Tensors of more elements are neither read nor made at conversion; NNAPI's are smaller.
 constexpr int64_t kMostEarlyElements = int64_t{1} << 31;
 
-// Whether LibTorch computes the node on these arguments and lives.
+// True if LibTorch can compute the node on these arguments, and the process lives.
 bool may_be_called(const torch::jit::Node& node, const torch::jit::Stack& arguments);
 
 // Replaces the arguments by the results. Throws std::runtime_error where may_be_called() is false or a result has too
 // many elements, and what the operator throws.
 void call_operator(const torch::jit::Node& node, torch::jit::Stack& stack);
 
-// Whether all tensors have at most kMostEarlyElements elements.
+// True if all tensors have at most kMostEarlyElements elements.
 bool has_few_elements(const torch::jit::Stack& values);
 
 }  // namespace nnapi_convert

@@ -23,7 +23,7 @@ bool is_operator(const Node& node, const char* kind) {
   return std::string(node.kind().toQualString()) == kind;
 }
 
-// True for values that are the same, or that equal nodes make of the same values.
+// True if both are one value, equal constants, or results of equal nodes on such values.
 bool are_same(const Value& one, const Value& other, int depth = 4) {
   if (&one == &other) return true;
   const auto constant = torch::jit::toIValue(&one), other_constant = torch::jit::toIValue(&other);
@@ -40,7 +40,7 @@ bool are_same(const Value& one, const Value& other, int depth = 4) {
   return true;
 }
 
-// The only index in a list of indices, of the first axes; null for other lists.
+// Returns the index of the first axes if the list has no other index; null for other lists.
 const Value* only_index(const Value& indices) {
   const Node& list = *indices.node();
   if (list.kind() != c10::prim::ListConstruct || list.inputs().empty()) return nullptr;
@@ -55,7 +55,7 @@ class MaskedParts {
  public:
   MaskedParts(Node& read, const TypeMap& types) : types_(types), read_(read) {}
 
-  // True if the node reads by a mask, and all that reads its result leads to writes by the same mask.
+  // True if the node reads elements by a mask, and every use of its result leads to a write by the same mask.
   bool find() {
     if (!is_operator(read_, "aten::index")) return false;
     mask_ = only_index(*read_.input(1));
@@ -69,14 +69,14 @@ class MaskedParts {
            });
   }
 
-  // Replaces the writes. Returns the replaced results and what takes their place.
+  // Computes the writes' results on all elements. Returns each replaced result with its replacement.
   std::vector<std::pair<Value*, Value*>> replace() {
     std::vector<std::pair<Value*, Value*>> replaced;
     for (Node* write : writes_) replaced.emplace_back(write->output(), joined(*write));
     return replaced;
   }
 
-  // Destroys what nothing reads any more, but the node that was asked about.
+  // Destroys the nodes that nothing reads any more, except for `read_`.
   void clean_up() {
     for (Node* write : writes_) write->destroy();
     std::sort(between_.begin(), between_.end(), [](Node* a, Node* b) { return b->isBefore(a); });
@@ -123,7 +123,7 @@ class MaskedParts {
     return type != nullptr && type->dims == whole_.dims && !type->is_quantized();
   }
 
-  // Another read by the same mask, of a tensor of the same sizes.
+  // True if the value was read by the same mask from a tensor of the same sizes.
   bool is_part(const Value& value) const {
     const Node& node = *value.node();
     if (!is_operator(node, "aten::index")) return false;
@@ -135,7 +135,7 @@ class MaskedParts {
     return std::find(between_.begin(), between_.end(), value.node()) != between_.end();
   }
 
-  // A number, or a tensor of one element, which all elements meet alike.
+  // True for a number or a tensor of one element: it is the same for all elements of the masked tensor.
   bool is_alike_for_all(const Value& value) const {
     if (!value.type()->isSubtypeOf(*c10::TensorType::get())) {
       return value.type()->kind() != c10::TypeKind::ListType || torch::jit::toIValue(&value).has_value();
@@ -155,7 +155,7 @@ class MaskedParts {
                        [&](const Value* input) { return is_alike_for_all(*input) || can_compute(*input); });
   }
 
-  // The value computed of all elements.
+  // Returns the value as computed on all elements, not only on those that the mask chooses.
   Value* of_all(Value* value) {
     if (is_part(*value)) {
       if (read_.isBefore(value->node())) other_parts_.insert(value->node());

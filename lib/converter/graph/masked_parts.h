@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Computation on the elements of a tensor that a mask chooses: y[mask] = f(y[mask]).
+// Joins computation on the elements of a tensor that a mask chooses: y[mask] = f(y[mask]).
 #pragma once
 
 #include <torch/csrc/jit/ir/ir.h>
@@ -10,10 +10,10 @@
 
 namespace nnapi_convert {
 
-// Handles a node that reads elements by a mask, which are as many as values tell. If operators on single elements alone
-// read them, and all is written to elements of the same mask: computes the operators on all elements, takes the results
+// Handles `read`, which reads elements by a mask: how many depends on values. If only elementwise operators use them,
+// and all results are written to elements of the same mask: computes the operators on all elements, takes the results
 // where the mask is true, calls `replace` for each result of a write, and destroys the nodes between. Returns whether
-// it did; nothing may read the node any more then.
+// it did; nothing may read `read` any more then.
 bool join_masked_parts(TorchNode& read, const TypeMap& types,
                        const std::function<void(TorchValue* from, TorchValue* to)>& replace);
 

@@ -9,9 +9,9 @@
 
 namespace nnapi_convert {
 
-// LibTorch's passes, and its executor as it runs a script, drop x * 1, x / 1, x + 0 and x - 0 whatever dtype x has.
-// Eager PyTorch and the lite interpreter don't. Writes them as x + 2 * 0, which all leave, in the methods of the module
-// and of those in it, and in the functions that they call.
+// Writes x * 1, x / 1, x + 0 and x - 0 as x + 2 * 0, in the methods of the module and of those in it, and in the
+// functions that they call. LibTorch's passes, and its executor as it runs a script, drop such arithmetic whatever
+// dtype x has, but leave x + 2 * 0. Eager PyTorch and the lite interpreter leave both.
 void keep_neutral_arithmetic(const torch::jit::Module& module);
 
 // Returns what x + 0 gives where the dtype of x is known: x, or a cast that is inserted before the node. Returns

@@ -27,10 +27,11 @@ struct NormalisedModel {
   std::vector<size_t> changed_inputs;  // numbers of inputs that the original changes in place, apart from all others
   std::vector<torch::jit::Value*> outputs;  // the tensors of the return tree, in its order; one may come twice
   ReturnTree return_tree;
-  // Their leaves are the graph's inputs after self. With kNnapi none, unless an argument has one value.
+  // The leaves of forward's arguments are the graph's inputs after self. Empty with kNnapi, unless an argument has one
+  // value.
   ForwardArguments arguments;
   c10::TypePtr declared;               // with kNnapiAndCpu: the type of the result that forward declares
-  std::vector<Warning> warnings = {};  // of what took the place of nodes; type_model() tells them
+  std::vector<Warning> warnings = {};  // about replacements of nodes; type_model() passes them on
 };
 
 }  // namespace nnapi_convert

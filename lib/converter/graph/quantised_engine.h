@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// LibTorch's kernels for quantised operators, of which builds have different ones: Debian's has no QNNPACK on arm64.
+// Selects LibTorch's kernels for quantised operators. Builds have different ones: Debian's has no QNNPACK on arm64.
 #pragma once
 
 #include <ATen/core/jit_type.h>
@@ -13,11 +13,11 @@ namespace nnapi_convert {
 
 bool has_quantised_engine(at::QEngine engine);
 
-// The engine that mobile builds use, which also reads weights packed for the others. Where this LibTorch lacks it, its
-// own choice stays; reading a model with packed weights may then fail.
+// Selects QNNPACK, which mobile builds use and which also reads weights packed for other engines. Keeps LibTorch's own
+// choice where this LibTorch lacks QNNPACK; reading a model with packed weights may then fail.
 void choose_quantised_engine();
 
-// Takes oneDNN if the class has packed weights of a 3-D convolution, which QNNPACK packs and can't unpack. To be called
+// Selects oneDNN if the class has packed weights of a 3-D convolution, which QNNPACK packs and can't unpack. Call it
 // before they are packed.
 void choose_quantised_engine_for(const c10::ClassType& type);
 

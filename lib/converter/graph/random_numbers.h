@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which operators draw random numbers. LibTorch 2 says it of all that may, recurrent layers with dropout for example.
+// Finds the operators that draw random numbers. LibTorch 2 says it of all that may, for example recurrent layers with
+// dropout.
 #pragma once
 
 #include <torch/csrc/jit/ir/constants.h>

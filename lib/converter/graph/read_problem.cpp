@@ -12,7 +12,7 @@
 namespace nnapi_convert {
 namespace {
 
-// A sentence of LibTorch's readers, and the same for people; $1 and $2 are parts of it.
+// A pattern for a message of LibTorch's readers, and the wording in its place; $1 and $2 are the pattern's groups.
 struct Sentence {
   const char* theirs;
   const char* ours;

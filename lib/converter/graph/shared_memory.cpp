@@ -44,14 +44,14 @@ bool may_hold_tensors(const c10::Type& type) {
   }
 }
 
-// True for a node that joins memory as its inputs and results are joined, and changes none.
+// True for a node that changes no memory, and whose inputs and results may share some.
 bool changes_nothing(const Node& node) {
   const c10::Symbol kind = node.kind();
   return hands_on(node) || kind == c10::prim::CreateObject || kind == c10::prim::Uninitialized ||
          kind == c10::prim::RaiseException;
 }
 
-// Null for a tensor without memory.
+// Returns the tensor's storage; null if it has none.
 const c10::StorageImpl* storage_of(const at::Tensor& tensor) {
   return tensor.defined() && tensor.has_storage() ? tensor.storage().unsafeGetStorageImpl() : nullptr;
 }
@@ -61,8 +61,8 @@ bool gives_new_memory(const Node& node) {
   return memory == Memory::kBySchema || memory == Memory::kFresh;
 }
 
-// True for a list, tuple or dict out of which no node takes an element, as the list of aten::cat: its elements share
-// nothing by it.
+// True for a list, tuple or dict out of which no node takes an element, as the list of aten::cat: its elements don't
+// share memory through it.
 bool is_only_read(const Value& container) {
   return std::all_of(container.uses().begin(), container.uses().end(), [](const torch::jit::Use& use) {
     const Node& user = *use.user;
@@ -80,7 +80,8 @@ bool is_only_read_container(const Node& node) {
   return makes_container && is_only_read(*node.output());
 }
 
-// Of a list's annotation, what counts is that of its tensors: aten::append changes a list and no tensor.
+// True if the operator changes tensors of this argument. A list's own annotation doesn't count, only that of its
+// tensors: aten::append changes a list and no tensor.
 bool changes_tensors(const c10::Argument& argument) {
   const c10::AliasInfo* alias = argument.alias_info();
   if (alias == nullptr) return false;
@@ -91,7 +92,7 @@ bool changes_tensors(const c10::Argument& argument) {
   return std::any_of(parts.begin(), parts.end(), [](const c10::AliasInfo& part) { return part.isWrite(); });
 }
 
-// True for an annotation that holds for any tensor, also of a list's elements.
+// True if the annotation, or that of a list's elements, stands for any memory.
 bool is_any(const c10::AliasInfo& alias) {
   const auto& parts = alias.containedTypes();
   return alias.isWildcardBefore() || alias.isWildcardAfter() || std::any_of(parts.begin(), parts.end(), is_any);
@@ -112,7 +113,7 @@ bool have_common_set(const c10::AliasInfo& one, const c10::AliasInfo& other) {
 
 SharedMemory::SharedMemory(Graph& graph, const torch::jit::Module& module) : module_(module) {
   for_each_node(graph, [&](const Node& node) { read(node); });
-  // An attribute without memory may get that of any other one.
+  // An attribute whose tensor has no storage may get the memory of any other attribute.
   const auto unknown = storages_.find(nullptr);
   if (unknown != storages_.end()) {
     for (const auto& [name, number] : attributes_) join(number, unknown->second);

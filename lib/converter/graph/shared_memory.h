@@ -14,8 +14,8 @@
 
 namespace nnapi_convert {
 
-// The values of a graph in classes: those that may share memory, or hold such tensors, are in one. The order of nodes
-// doesn't matter, so that state which stays between calls is in the classes, too.
+// Sorts the values of a graph into classes: values that may share memory, or that hold tensors that may, are in one
+// class. The order of nodes doesn't matter, so that the classes also hold for state that stays between calls.
 class SharedMemory {
  public:
   // The graph is a method of the module, whose attributes tell which of them share memory.
@@ -36,7 +36,7 @@ class SharedMemory {
   void join(size_t one, size_t other);
   void mark_written(const torch::jit::Value& value);
   size_t number_of(const torch::jit::Value& value);
-  // Returns the number of the key, a new one at its first time.
+  // Returns the key's number, and gives a new key the next number.
   template <typename Key>
   size_t number_in(std::unordered_map<Key, size_t>& numbers, const Key& key);
   size_t class_of(size_t number);

@@ -33,7 +33,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// Leaves out what means something in LibTorch's own code alone. Some assertions say no more.
+// Removes what means something only in LibTorch's own code. Nothing else may be left of an assertion's message.
 std::string without_internals(std::string text) {
   const bool is_assertion = text.find("INTERNAL ASSERT FAILED") != std::string::npos;
   static const std::regex parts[] = {

@@ -26,7 +26,7 @@ std::optional<at::Tensor> single_constant(const Node& node) {
   return node.t(c10::attr::value);
 }
 
-// True for a constant of the traced code. A frozen attribute of a module has a dtype in its type, such a constant not.
+// True for a constant that the traced code itself has. Its type states no dtype; that of a frozen attribute does.
 bool is_of_code(const Node& node) {
   const auto type = node.output()->type()->cast<c10::TensorType>();
   return type != nullptr && !type->scalarType().has_value();

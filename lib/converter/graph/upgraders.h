@@ -5,8 +5,8 @@
 
 namespace torch::jit {
 
-// Makes the formulas known by which the code of older files gets the operators of today. To be called before such code
-// is compiled; later calls do nothing.
+// Makes known the formulas that give the code of older files today's operators. Call it before such code is compiled;
+// later calls do nothing.
 void populate_upgraders_graph_map();
 
 }  // namespace torch::jit

@@ -20,7 +20,7 @@ using nlohmann::json;
 
 constexpr const char* kPrefix = "torch.ops.torchao.";
 
-// The least and the greatest integer of a dtype's number in exported programs.
+// Returns the least and the greatest integer of a dtype, by its number in exported programs; nothing for other dtypes.
 std::optional<std::pair<int64_t, int64_t>> levels_of(const json& dtype) {
   switch (read_dtype(integer_of(dtype), "torchao")) {
     case c10::kByte:
@@ -71,7 +71,7 @@ class AffineNode {
     return nullptr;
   }
 
-  // Null if there is no such argument, or None.
+  // Returns the argument's value; null if there is no such argument, or one of another kind, such as None.
   const json* value_of(const char* name, const char* kind) const {
     const json* found = argument(name);
     if (found == nullptr || tagged(*found).kind != kind) return nullptr;
@@ -80,7 +80,7 @@ class AffineNode {
 
   void set_target(const std::string& name) { node_["target"] = "torch.ops.quantized_decomposed." + name; }
 
-  // Sizes of blocks, nothing where one is computed.
+  // Returns the sizes of blocks; nothing for a size that is computed.
   std::vector<std::optional<int64_t>> blocks() const {
     const json* list = argument("block_size");
     if (list == nullptr) fail_export(fmt::format("torchao.{}: argument block_size is missing", target_));
@@ -107,12 +107,12 @@ class AffineNode {
     return sizes;
   }
 
-  // The blocks lie as in one of PT2E's operators. A block of computed size is taken for all of the axis, as torchao
-  // makes no other.
+  // Renames the arguments for the operator of PT2E whose blocks lie in the same way. A block of computed size is taken
+  // for all of the axis, as torchao makes no other.
   void rename_arguments(const std::string& verb, const char* dtype_name) {
     const auto sizes = sizes_of_input(), block = blocks();
     if (sizes.size() != block.size()) fail_export(fmt::format("torchao.{}: {} sizes of blocks", target_, block.size()));
-    std::vector<size_t> cut;  // the axes of which a block isn't all
+    std::vector<size_t> cut;  // the axes that are cut into blocks
     for (size_t i = 0; i < sizes.size(); ++i) {
       if (block[i] && block[i] != sizes[i]) cut.push_back(i);
     }

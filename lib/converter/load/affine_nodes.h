@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Nodes of torchao, which rounds tensors in blocks: in the words of PT2E's operators (quantised_nodes.h), which have
-// one for each way in which blocks can lie.
+// Rewrites nodes of torchao, which rounds tensors in blocks, as PT2E's operators (quantised_nodes.h), which are one for
+// each way in which blocks can lie.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -27,7 +27,7 @@ bool is_code(const std::string& record) {
   return record.size() > kEnding.size() && record.compare(record.size() - kEnding.size(), kEnding.size(), kEnding) == 0;
 }
 
-// Deflate makes data at most 1,032 times smaller.
+// Refuses a size that is too large, or impossible: deflate makes data at most 1,032 times smaller.
 void check_size(const std::string& record, const nnapi_shim::ZipRecord& entry) {
   constexpr uint64_t kMostDeflated = 1032, kMostCode = uint64_t{32} << 20, kMostUnpacked = uint64_t{256} << 20;
   if (entry.bytes / kMostDeflated > entry.stored_bytes) {
@@ -40,7 +40,7 @@ void check_size(const std::string& record, const nnapi_shim::ZipRecord& entry) {
                                                      entry.bytes, is_code(record) ? "code" : "data", most));
 }
 
-// The checksum of a weight's bytes, in pieces where they lie in the file as they are.
+// Returns the checksum of a weight's bytes. Reads them in pieces where they lie in the file uncompressed.
 uint32_t weight_checksum(ModelArchive& archive, const std::string& record, const nnapi_shim::ZipRecord& entry) {
   constexpr uint64_t kPieceBytes = uint64_t{1} << 18;
   const std::optional<uint64_t> begin = archive.file().data_begin(entry);
@@ -60,7 +60,7 @@ uint32_t weight_checksum(ModelArchive& archive, const std::string& record, const
   return checksum;
 }
 
-// Archives may be written without checksums of weights: the field is then 0.
+// Checks a weight's checksum, if there is one: archives may be written without, and the field is then 0.
 void check_weight(ModelArchive& archive, const std::string& record, WeightReading weights) {
   const nnapi_shim::ZipRecord& entry = archive.records().at(record);
   if (weights == WeightReading::kIgnored || !ArchiveFile::has_checksum(entry)) return;
@@ -78,7 +78,7 @@ void check_record(ModelArchive& archive, const std::string& record, const Record
   check_content(record, *content, sizes);
 }
 
-// PyTorch 2 says it; files of before are little-endian.
+// Refuses big-endian files. PyTorch 2 states the order; files of older releases are little-endian.
 void check_byte_order(ModelArchive& archive) {
   if (!archive.has("byteorder")) return;
   const std::string order = *archive.content("byteorder");

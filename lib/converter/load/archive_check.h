@@ -10,7 +10,7 @@ namespace nnapi_convert {
 enum class WeightReading {
   kChecked,  // read for their checksums
   kLater,    // those that can be mapped are checked by SourceChecks
-  kIgnored,  // for who reads no weights
+  kIgnored,  // for callers that read no weights
 };
 
 // Reads every entry. Of weights (data/..., constants/...), which are large and only numbers, it checks the checksum

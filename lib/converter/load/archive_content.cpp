@@ -18,12 +18,12 @@ namespace {
 
 using Kind = PickleValue::Kind;
 
-// For what PyTorch doesn't write, or what would end in LibTorch's memory or stack.
+// Refuses content that PyTorch doesn't write, or that would exhaust LibTorch's memory or stack.
 [[noreturn]] void fail(const std::string& what) {
   throw ConvertError(ExitCode::kBadFile, what);
 }
 
-// For lengths that contradict each other.
+// Refuses lengths that contradict each other.
 [[noreturn]] void fail_damaged(const std::string& what) {
   throw DamagedFile(what);
 }
@@ -32,7 +32,8 @@ bool has_ending(const std::string& text, const std::string& part) {
   return text.size() >= part.size() && text.compare(text.size() - part.size(), part.size(), part) == 0;
 }
 
-// The elements of a value of such a kind, `least` or more.
+// Returns the elements of a value of this kind. Throws ConvertError for another kind, and for fewer elements than
+// `least`.
 const std::vector<PickleId>& elements(const Pickle& pickle, PickleId id, Kind kind, size_t least, const char* what) {
   const PickleValue& value = pickle.at(id);
   if (value.kind != kind || value.elements.size() < least) fail(fmt::format("no {} found where one is needed", what));
@@ -49,7 +50,7 @@ std::string_view text(const Pickle& pickle, PickleId id, const char* what) {
   return pickle.at(id).text;
 }
 
-// How many numbers share a byte.
+// Returns how many numbers share a byte.
 int64_t numbers_in_byte(std::string_view storage) {
   return storage == "torch\nQUInt4x2Storage" ? 2 : storage == "torch\nQUInt2x4Storage" ? 4 : 1;
 }
@@ -66,7 +67,7 @@ std::optional<int64_t> element_bytes(std::string_view storage) {
   return found == sizes.end() ? std::nullopt : std::optional<int64_t>(found->second);
 }
 
-// "UInt16" for a dtype that PyTorch got after 1.13.1; empty for other storages.
+// Returns the dtype, such as "uint16", of a storage that PyTorch got after 1.13.1; empty for other storages.
 std::string newer_dtype(std::string_view storage) {
   for (const char* begin : {"torch\nUInt", "torch\nFloat8_", "torch\nFloat4_", "torch\nBits", "torch\nInt1Storage"}) {
     if (storage.rfind(begin, 0) != 0) continue;
@@ -78,7 +79,7 @@ std::string newer_dtype(std::string_view storage) {
   return "";
 }
 
-// Values of the model: each storage is within its record, each tensor within its storage.
+// Checks the model's values: each storage has to lie within its record, each tensor within its storage.
 class ValueCheck {
  public:
   ValueCheck(const Pickle& pickle, std::string folder, const RecordSizes& sizes)
@@ -92,14 +93,15 @@ class ValueCheck {
   }
 
  private:
-  // A tensor without growth by strides of 0 has no more; others become so large when they are made contiguous.
+  // Limit for tensors that strides of 0 make larger than their storage: they become so large when they are made
+  // contiguous.
   static constexpr int64_t kMostGrown = int64_t{256} << 20;
 
   struct Storage {
     int64_t count = 0, element_bytes = 1, in_byte = 1;  // of numbers that share bytes `count` is that of the bytes
   };
 
-  // ("storage", type, key, device, count of elements).
+  // Reads ("storage", type, key, device, count of elements).
   Storage storage(const PickleValue& value) const {
     const auto& parts = elements(pickle_, value.elements[0], Kind::kTuple, 5, "storage");
     if (text(pickle_, parts[0], "a storage's kind") != "storage") fail("no storage found where one is needed");
@@ -142,7 +144,7 @@ class ValueCheck {
     return result;
   }
 
-  // (storage, offset, sizes, strides, ...).
+  // Checks (storage, offset, sizes, strides, ...).
   void check_tensor(const std::vector<PickleId>& parts) const {
     if (pickle_.at(parts[0]).kind != Kind::kPersistent) fail("a tensor without a storage found");
     const Storage of = storage(pickle_.at(parts[0]));
@@ -164,7 +166,7 @@ class ValueCheck {
     }
   }
 
-  // Each row begins with a byte of its own.
+  // Checks a tensor whose numbers share bytes. Each row begins with a byte of its own.
   static void check_shared_bytes(const Storage& of, int64_t offset, const std::vector<int64_t>& shape,
                                  const std::vector<int64_t>& strides) {
     Count needed = 1, stride = 1;
@@ -180,7 +182,7 @@ class ValueCheck {
                              fmt::join(shape, ", "), fmt::join(strides, ", "), offset, of.count, of.in_byte));
   }
 
-  // "Dict[str, List[Tensor]]", of names of classes too.
+  // Checks a type such as "Dict[str, List[Tensor]]", which may have names of classes, too.
   static void check_type(std::string_view type) {
     constexpr int kMostNested = 64;
     int nested = 0;
@@ -200,7 +202,7 @@ bool is_special(std::string_view name) {
   return name.size() > 4 && name.substr(0, 2) == "__" && name.substr(name.size() - 2) == "__";
 }
 
-// "  name = value" in a class: constants are written with their type.
+// Refuses " name = value" in a class: constants are written with their type.
 void check_line(std::string_view line, size_t number) {
   const size_t begin = line.find_first_not_of(' ');
   const size_t end = line.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", begin);
@@ -211,7 +213,7 @@ void check_line(std::string_view line, size_t number) {
   if (assigns && !is_special(name)) fail(fmt::format("line {}: {} has no type", number, name));
 }
 
-// Names that TorchScript's lexer doesn't read. A text in quotes may have any letters, and ends with its line.
+// Refuses names that TorchScript's lexer doesn't read. A text in quotes may have any letters, and ends with its line.
 void check_letters(std::string_view line, size_t number) {
   if (std::none_of(line.begin(), line.end(), [](char letter) { return (letter & '\x80') != 0; })) return;
   bool is_text = false;
@@ -233,7 +235,7 @@ void check_code(std::string_view code) {
   constexpr int kMostNested = 256;
   int nested = 0;
   size_t number = 0;
-  bool has_typed_constants = false;  // in a class other than an enum, whose elements are "name = value"
+  bool has_typed_constants = false;  // of a class other than an enum: elements of enums are "name = value"
   while (!code.empty()) {
     const std::string_view line = code.substr(0, code.find('\n'));
     code.remove_prefix(std::min(code.size(), line.size() + 1));

@@ -24,10 +24,9 @@ class NewerDtype : public ConvertError {
                          "as float32, or as int32 or int64 for whole numbers") {}
 };
 
-// Of a record's bytes: pickles of values, and code. Other records are weights, which may be any, or SourceLines checks
-// them when it reads them.
-// Throws DamagedFile where lengths or the grammar of pickles are wrong, NewerDtype, and ConvertError (kBadFile) with
-// what is not read.
+// Checks the bytes of a pickle of values, or of code. Other records are weights, which may hold any bytes, or are
+// checked by SourceLines when it reads them. Throws DamagedFile where lengths or the grammar of pickles are wrong,
+// NewerDtype, and ConvertError (kBadFile) with what is not read.
 void check_content(const std::string& record, std::string_view bytes, const RecordSizes& sizes);
 
 }  // namespace nnapi_convert

@@ -20,7 +20,8 @@
 namespace nnapi_convert {
 namespace {
 
-// Deflate makes data at most 1,032 times smaller.
+// Returns the unpacked bytes. Throws DamagedFile if they don't have this size; deflate makes data at most 1,032 times
+// smaller.
 std::string unpacked(const std::string& packed, uint64_t size) {
   constexpr uint64_t kMostDeflated = 1032;
   if (size / kMostDeflated > packed.size()) {

@@ -11,15 +11,15 @@
 
 namespace nnapi_convert {
 
-// What is wrong with an entry whose bytes are not those that were written.
+// The problem of an entry whose bytes are not those that were written.
 constexpr const char* kOtherChecksum =
     "it has another checksum than when it was written; copy or download the file again";
 
 class ArchiveFile {
  public:
-  // A file that can't be opened, or is no archive, has no records.
+  // Opens a file. One that can't be opened, or that is no archive, has no records.
   explicit ArchiveFile(const std::string& path);
-  // An archive within the file, at that place.
+  // Opens the archive that lies in the file from `begin` on.
   ArchiveFile(const std::string& path, uint64_t begin, uint64_t bytes);
   ~ArchiveFile();
   ArchiveFile(const ArchiveFile&) = delete;
@@ -27,14 +27,16 @@ class ArchiveFile {
 
   const nnapi_shim::ZipFile& file() const { return file_; }
   const std::vector<nnapi_shim::ZipRecord>& records() const { return records_; }
-  // Where a record's bytes begin, from the archive's beginning on; nothing if they don't lie there as they are.
+  // Returns the place of a record's bytes, counted from the archive's beginning; nothing if they aren't stored as they
+  // are.
   std::optional<uint64_t> data_begin(const nnapi_shim::ZipRecord& record) const;
-  // Whether a weight's checksum is known: archives may be written without, and the field is then 0.
+  // True if a weight's checksum is known: archives may be written without, and the field is then 0.
   static bool has_checksum(const nnapi_shim::ZipRecord& record) { return record.checksum != 0; }
-  // The message of the error for a record that has another checksum.
+  // Returns the message for a record whose bytes have another checksum.
   std::string checksum_problem(const nnapi_shim::ZipRecord& record) const;
-  // A record's bytes, unpacked if they are deflated. Throws DamagedFile where lengths and headers contradict each other
-  // or the checksum is another, and ConvertError (kBadFile) for what isn't read. Not for records larger than memory.
+  // Returns a record's bytes, unpacked if they are deflated. Throws DamagedFile where lengths and headers contradict
+  // each other or the checksum is another, and ConvertError (kBadFile) for what isn't read. Not for records larger than
+  // memory.
   std::string content(const nnapi_shim::ZipRecord& record) const;
   // Throws ConvertError (kBadFile) where two records have one name, or where their bytes overlap: readers would
   // disagree on what such a file holds.
@@ -42,7 +44,7 @@ class ArchiveFile {
 
  private:
   void read_directory();
-  // Where a deflated record's bytes begin.
+  // Returns the place of a deflated record's bytes.
   std::optional<uint64_t> packed_begin(const nnapi_shim::ZipRecord& record) const;
 
   std::string path_;

@@ -39,7 +39,7 @@ struct PickledState {
 
 PickledState pickle_state(const torch::jit::Module& module) {
   PickledState state;
-  torch::jit::TypeNameUniquer names;  // as ScriptModuleSerializer, which pickles the state first, names classes
+  torch::jit::TypeNameUniquer names;  // names classes as ScriptModuleSerializer does, which pickles the state first
   torch::jit::Pickler pickler([&](const char* begin, size_t size) { state.bytes.append(begin, size); }, nullptr,
                               [&](const c10::ClassTypePtr& type) { return names.getUniqueName(type); }, nullptr);
   pickler.protocol();
@@ -62,8 +62,8 @@ std::string record_of(size_t tensor) {
   return fmt::format("{}{}", kTensorFolder, tensor);
 }
 
-// Lets the weights of the shim's compilation `part`, which are the tensor of that number, begin on a page. Its words
-// are the next tensor.
+// Writes padding, so that the weights of the shim's compilation `part` begin on a page. They are the tensor of this
+// number; the compilation's words are the next tensor.
 void write_padding(ZipWriter& zip, const PickledState& state, size_t tensor, size_t part) {
   NNC_ASSERT(state.tensors.size() > tensor + 1 && state.tensors[tensor].scalar_type() == at::kByte &&
                  state.tensors[tensor + 1].scalar_type() == at::kInt,
@@ -94,7 +94,7 @@ void write_state(ZipWriter& zip, const PickledState& state, const DeferredTensor
     of_shim.insert({records.weights, records.words});
     first_parts.emplace(records.weights, part);
   }
-  // Without a module, the tensors of the compilations.
+  // Without a module, only the tensors of the compilations are written.
   const size_t count = extras.has_module ? state.tensors.size() : of_shim.size();
   for (size_t i = 0; i < count; ++i) {
     const std::string record = record_of(i);
@@ -110,7 +110,7 @@ bool is_of_state(const std::string& record) {
   return record == kStateRecord || record.rfind(kTensorFolder, 0) == 0;
 }
 
-// "code/NAME.py.debug_pkl": names and texts of the model's sources. PyTorch reads code without it as well.
+// True for "code/NAME.py.debug_pkl": names and texts of the model's sources. PyTorch reads code without it as well.
 bool has_source_lines(const std::string& record) {
   constexpr std::string_view kEnding = ".debug_pkl";
   return record.size() > kEnding.size() && record.compare(record.size() - kEnding.size(), kEnding.size(), kEnding) == 0;
@@ -167,7 +167,7 @@ void write_source_table(ZipWriter& zip, const ModuleRecords::Record& record, con
                    SourceLines(std::make_shared<const std::string>(records.content(record))).with_whole_sources());
 }
 
-// Tensors may share their storage.
+// Returns the bytes of the tensors' storages. Tensors may share a storage.
 uint64_t bytes_of(const std::vector<at::Tensor>& tensors) {
   std::unordered_map<const c10::StorageImpl*, uint64_t> sizes;
   for (const at::Tensor& tensor : tensors) {

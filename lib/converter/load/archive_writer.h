@@ -21,14 +21,14 @@ constexpr const char* kShimSourceFolder = "extra/nnapi_shim_source/";
 
 struct ArchiveExtras {
   std::string metadata;  // the text of kMetadataFile; empty: no such file
-  // Of the compilations for the shim with which the module's state begins. Their weights are aligned, so that they can
-  // be mapped.
+  // The records of the shim's compilations with which the module's state begins. Their weights are aligned, so that
+  // they can be mapped.
   std::vector<ShimRecords> shim_records = {};
   std::string shim_index;                       // of these compilations, by shim_index.h; empty: no such file
   std::shared_ptr<const Program> program = {};  // what runs around these compilations; may be null
   std::vector<FolderFile> attached = {};        // other records, by their names in the root folder
   std::vector<FolderFile> shim_source;          // the files of kShimSourceFolder
-  bool keeps_source_lines = true;               // with the tables that lead from the code to the model's own lines
+  bool keeps_source_lines = true;               // keeps the tables that lead from the code to the model's own lines
   bool has_module = true;  // false: without code and without the state behind the compilations, for the shim alone
 };
 

@@ -43,7 +43,7 @@ int64_t layout(int64_t number) {
                      fmt::format("a sparse or other layout ({}) found, a strided one needed", number));
 }
 
-// Numbers, booleans or strings of one kind.
+// Returns a list of numbers, booleans or strings, all of one kind.
 c10::IValue constant_list(const std::string& kind, const json& values) {
   if (kind == "as_ints") {
     std::vector<int64_t> numbers;
@@ -65,7 +65,7 @@ c10::IValue constant_list(const std::string& kind, const json& values) {
   return texts;
 }
 
-// Nothing for kinds that are no constants.
+// Returns the argument's value; nothing for kinds that are no constants.
 c10::optional<c10::IValue> constant_of(const TaggedJson& argument) {
   const std::string& kind = argument.kind;
   const json& value = *argument.value;
@@ -79,7 +79,7 @@ c10::optional<c10::IValue> constant_of(const TaggedJson& argument) {
   }
   if (kind == "as_memory_format") return c10::IValue(memory_format(integer_of(value)));
   if (kind == "as_layout") return c10::IValue(layout(integer_of(value)));
-  if (kind == "as_device") return c10::IValue(c10::Device(c10::kCPU));  // whichever it was exported on
+  if (kind == "as_device") return c10::IValue(c10::Device(c10::kCPU));  // whichever device it was exported on
   if (kind == "as_complex") {
     return c10::IValue(c10::complex<double>(real_of(member(value, "real")), real_of(member(value, "imag"))));
   }
@@ -126,7 +126,7 @@ Value* optional_tensor_list(Graph& graph, const json& arguments, const ExportSco
   return list_value(graph, c10::OptionalType::ofTensor(), tensors);
 }
 
-// Sizes: constants where all are known.
+// Returns a list of sizes: a constant if all are known.
 Value* number_list(Graph& graph, const json& arguments, const c10::TypePtr& type, const ExportScope& scope) {
   TorchValues numbers;
   std::vector<int64_t> known;
@@ -151,15 +151,15 @@ c10::IValue list_as(const c10::List<From>& list) {
   return result;
 }
 
-// PyTorch 2 takes a variance's correction as any number. Others than whole ones don't become integers.
+// Returns a whole number as an integer, any other as it is: PyTorch 2 takes a variance's correction as any number.
 c10::IValue as_whole(const c10::IValue& number) {
   constexpr double kMost = 1 << 30;
   const double value = number.toDouble();
   return std::abs(value) <= kMost && std::rint(value) == value ? c10::IValue(static_cast<int64_t>(value)) : number;
 }
 
-// Integers where floats are wanted, whole floats where integers are, one where a list is, and an empty list of any
-// kind.
+// Converts a constant to the parameter's type: integers where floats are wanted, whole floats where integers are, one
+// value where a list is, and an empty list of any kind.
 c10::IValue fitted(c10::IValue value, const c10::Argument& parameter) {
   const c10::TypePtr wanted = without_optional(parameter.type());
   if (wanted->kind() == TypeKind::FloatType && value.isInt()) return static_cast<double>(value.toInt());
@@ -186,7 +186,7 @@ c10::IValue fitted(c10::IValue value, const c10::Argument& parameter) {
   return value;
 }
 
-// Values that were computed, of a type that the parameter does not take as it is.
+// Converts a computed value of a type that the parameter does not take as it is.
 Value* computed_as(Graph& graph, Value* value, const c10::TypePtr& wanted) {
   const TypeKind kind = value->type()->kind();
   if (wanted->kind() == TypeKind::FloatType && kind == TypeKind::IntType) {
@@ -225,7 +225,8 @@ c10::TypePtr own_element(const std::string& kind) {
   return c10::IntType::get();
 }
 
-// A list of tensors is one of optional tensors where the operator takes these, as aten.index does.
+// Returns the type of a list's elements. A list of tensors is one of optional tensors where the operator takes these,
+// as aten.index does.
 c10::TypePtr element_for(const std::string& kind, const c10::TypePtr& wanted) {
   const bool is_tensors = kind == "as_tensors" && wanted->kind() == TypeKind::ListType;
   return is_tensors ? wanted->expectRef<c10::ListType>().getElementType() : own_element(kind);

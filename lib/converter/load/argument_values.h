@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arguments of nodes as values of a graph, of the types that operators of TorchScript take.
+// Turns arguments of nodes into values of a graph, of the types that operators of TorchScript take.
 #pragma once
 
 #include <ATen/core/function_schema.h>
@@ -8,10 +8,10 @@
 
 namespace nnapi_convert {
 
-// `argument` as it is: a constant, a list or a value of the scope.
+// Returns `argument` as it is: a constant, a list or a value of the scope.
 torch::jit::Value* value_of(torch::jit::Graph& graph, const nlohmann::json& argument, const ExportScope& scope);
 
-// The same as what the parameter of an operator takes: an integer is a float for a parameter that is one.
+// Returns `argument` as an operator's parameter takes it: an integer becomes a float for a float parameter.
 torch::jit::Value* value_for(torch::jit::Graph& graph, const nlohmann::json& argument, const c10::Argument& parameter,
                              const ExportScope& scope);
 
@@ -20,7 +20,7 @@ torch::jit::Value* value_for(torch::jit::Graph& graph, const nlohmann::json& arg
 torch::jit::Value* output_of(torch::jit::Graph& graph, const nlohmann::json& graph_json, const nlohmann::json& output,
                              const ExportScope& scope);
 
-// The values that `graph_json` gives.
+// Returns the values that `graph_json` gives.
 TorchValues outputs_of(torch::jit::Graph& graph, const nlohmann::json& graph_json, const ExportScope& scope);
 
 }  // namespace nnapi_convert

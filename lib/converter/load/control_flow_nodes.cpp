@@ -33,7 +33,7 @@ const json& graph_argument(const ExportNode& node, size_t index) {
   return member(*value.value, "graph");
 }
 
-// The values of an argument that is a list.
+// Returns the values of an argument that is a list.
 TorchValues operands(Graph& graph, const ExportNode& node, size_t index, const ExportScope& scope) {
   const TaggedJson value = tagged(argument(node, index));
   TorchValues result;
@@ -53,7 +53,7 @@ TorchValues operands(Graph& graph, const ExportNode& node, size_t index, const E
   return result;
 }
 
-// The results of the graph within, in the block at the insert point.
+// Adds the inner graph's nodes to the block at the insert point, and returns their results.
 TorchValues inlined(Graph& graph, const ExportNode& node, const json& inner, const TorchValues& inputs,
                     const AddNodes& add_nodes) {
   const json& names = list_of(member(inner, "inputs"));
@@ -81,7 +81,7 @@ void add_outputs(Block* block, const TorchValues& values) {
   for (Value* value : values) block->registerOutput(value);
 }
 
-// cond(predicate, graph, graph, operands)
+// Adds cond(predicate, graph, graph, operands).
 void add_cond(Graph& graph, const ExportNode& node, ExportScope& scope, const AddNodes& add_nodes) {
   Value* predicate = as_bool(graph, value_of(graph, argument(node, 0), scope));
   const TorchValues inputs = operands(graph, node, 3, scope);
@@ -101,7 +101,7 @@ void add_cond(Graph& graph, const ExportNode& node, ExportScope& scope, const Ad
   name_results(node, branch->outputs().vec(), scope);
 }
 
-// while_loop(condition, body, operands, more operands)
+// Adds while_loop(condition, body, operands, more operands).
 void add_while_loop(Graph& graph, const ExportNode& node, ExportScope& scope, const AddNodes& add_nodes) {
   const TorchValues carried = operands(graph, node, 2, scope);
   const TorchValues fixed = operands(graph, node, 3, scope);
@@ -134,7 +134,7 @@ void add_while_loop(Graph& graph, const ExportNode& node, ExportScope& scope, co
   name_results(node, loop->outputs().vec(), scope);
 }
 
-// The graph is the argument of this number; its inputs follow.
+// Adds the nodes of a graph that is argument `number` of the node; the graph's inputs follow it.
 void add_wrapped(Graph& graph, const ExportNode& node, size_t number, ExportScope& scope, const AddNodes& add_nodes) {
   TorchValues inputs;
   for (size_t i = number + 1; i < list_of(member(node.json, "inputs")).size(); ++i) {

@@ -8,11 +8,11 @@
 
 namespace nnapi_convert {
 
-// Appends the nodes of a graph within.
+// Appends the nodes of an inner graph.
 using AddNodes = std::function<void(torch::jit::Graph&, const nlohmann::json&, ExportScope&)>;
 
-// False for other nodes. Throws ConvertError (kNotConvertible) for higher-order operators without a form in
-// TorchScript.
+// Appends a higher-order operator; false for other nodes. Throws ConvertError (kNotConvertible) for higher-order
+// operators without a form in TorchScript.
 bool add_control_flow(torch::jit::Graph& graph, const ExportNode& node, ExportScope& scope, const AddNodes& add_nodes);
 
 }  // namespace nnapi_convert

@@ -39,7 +39,7 @@ BufferModel buffer_of(const torch::jit::Module& module, Runtime runtime) {
   return read(words.data_ptr<int32_t>(), static_cast<size_t>(words.numel()));
 }
 
-// Reads the models of a package. Words of another kind have none.
+// Reads the models of a package from its words. Words of anything else give none.
 void read_variants(ConvertedFile& file, const std::vector<int32_t>& words, uint64_t weight_bytes) {
   if (!nnapi_shim::is_package(words.data(), words.size())) return;
   std::vector<nnapi_shim::PackageEntry> entries;
@@ -67,7 +67,7 @@ void read_variants_of_module(ConvertedFile& file) {
   read_variants(file, {first, first + tensors.words.numel()}, tensors.weights.nbytes());
 }
 
-// The modules that hold a buffer: the file's own, or the segments of a partitioned model.
+// Returns the modules that hold a buffer: the file's own, or the segments of a partitioned model.
 std::vector<torch::jit::Module> parts_of(const torch::jit::Module& module) {
   std::vector<torch::jit::Module> parts;
   for (size_t i = 0; module.hasattr(fmt::format("segment_{}", i)); ++i) {
@@ -79,11 +79,11 @@ std::vector<torch::jit::Module> parts_of(const torch::jit::Module& module) {
 
 // A file's module and its metadata.
 struct Archive {
-  std::optional<torch::jit::Module> module;  // nothing of a file for the shim alone
+  std::optional<torch::jit::Module> module;  // nothing if the file is for the shim alone
   std::string metadata;
 };
 
-// Empty if the archive has none.
+// Returns the metadata's text; empty if the archive has none.
 std::string metadata_of(ModelArchive& archive) {
   const std::string record = std::string("extra/") + kMetadataFile;
   return archive.has(record) ? *archive.content(record) : "";
@@ -119,7 +119,7 @@ torch::jit::Module module_of(const torch::jit::Module& module, const Metadata& m
   return module.attr(attribute).toModule();
 }
 
-// A file without a module, of which the shim's records tell all.
+// Reads a file without a module by the shim's records, which tell all of it.
 ConvertedFile file_of_shim(Metadata metadata, const std::string& path) {
   nnapi_shim::Archive archive;
   nnapi_shim_error error{};
@@ -169,7 +169,7 @@ std::vector<std::string> converted_method_names(const std::string& path) {
     for (const Metadata& method : parse_methods_metadata(metadata)) {
       if (!method.method.empty()) names.push_back(method.method);
     }
-  } catch (const std::exception&) {  // who reads the file says what is wrong with it
+  } catch (const std::exception&) {  // the caller that reads the file says what is wrong with it
     return {};
   }
   return names;

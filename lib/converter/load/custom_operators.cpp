@@ -49,16 +49,16 @@ constexpr const char* kPythonsOperators =
     "operators "
     "of torch or torch.ops.aten, and save the model again";
 
-// The formats of PyTorch 1.5 and older.
+// The last archive format of PyTorch 1.5 and older.
 constexpr uint64_t kLastOldFormat = 2;
 
-// Quantised layers of PyTorch 1.3 and 1.4 have their packed weights as a tensor.
+// True if the message is about a quantised layer of PyTorch 1.3 or 1.4: its packed weights are a tensor.
 bool is_of_old_weights(const std::string& message) {
   const size_t found = message.find("Expected a value of type '__torch__.torch.classes.quantized.");
   return found != std::string::npos && message.find("found type 'Tensor'", found) != std::string::npos;
 }
 
-// True for an operator that no library can bring.
+// True for an operator of PyTorch's own, which no library can bring.
 bool is_of_pytorch(const std::string& name) {
   const std::string name_space = name.substr(0, name.find("::"));
   return name_space == "aten" || name_space == "prim" || name_space == "quantized" || name_space == "prims";
@@ -97,7 +97,7 @@ std::string missing_operator(const std::string& message, std::optional<uint64_t>
     const char* before;
     const char* after;
     const char* text;
-    const char* of_pytorch;  // what to do where the operator is of PyTorch's own
+    const char* of_pytorch;  // what to do if it is PyTorch's own operator
     bool depends_on_release = true;
   };
   constexpr Form kForms[] = {{"Unknown builtin op: ", ".\n", "is not registered", kNewerPyTorch},

@@ -12,13 +12,13 @@ namespace nnapi_convert {
 // that fails. Call it before the first model is loaded.
 void load_torch_library(const std::string& path);
 
-// Makes torchvision's operators known by their schemas, so that models with them can be read; running them needs their
-// library. Those that a library has registered stay as they are. The same for those of recognised_rules(), which never
-// run.
+// Declares torchvision's operators by their schemas, so that models with them can be read; running them needs their
+// library. Those that a library has registered stay as they are. Declares the operators of recognised_rules(), too,
+// which never run.
 void declare_custom_operators();
 
-// What to tell the user where LibTorch's message is of an operator, or an overload of one, that is not registered, or
-// has no kernel here; empty for other messages. `format` is the version of the archive's format, if it is known.
+// Returns the advice for LibTorch's message about an operator, or an overload of one, that is not registered or has no
+// kernel here; empty for other messages. `format` is the version of the archive's format, if it is known.
 std::string missing_operator(const std::string& message, std::optional<uint64_t> format = std::nullopt);
 
 }  // namespace nnapi_convert

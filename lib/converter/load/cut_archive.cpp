@@ -19,7 +19,7 @@ constexpr uint64_t kLocalBytes = 30, kDescriptorBytes = 16, kWideDescriptorBytes
 constexpr uint64_t kMostComment = 0xFFFF;
 constexpr uint16_t kSizesFollow = 8;
 
-// Little-endian numbers at places of the file; 0 behind its end.
+// Reads little-endian numbers at places of the file; 0 behind its end.
 class Numbers {
  public:
   explicit Numbers(const nnapi_shim::ZipFile& file) : file_(file) {}
@@ -36,7 +36,8 @@ class Numbers {
   const nnapi_shim::ZipFile& file_;
 };
 
-// The place behind the descriptor of the entry whose bytes begin at `begin`: it repeats their number.
+// Returns the place behind the descriptor of the entry whose bytes begin at `begin`: the descriptor repeats their
+// number. Nothing if there is none.
 std::optional<uint64_t> descriptor_end(const nnapi_shim::ZipFile& file, uint64_t begin) {
   constexpr uint64_t kPieceBytes = uint64_t{1} << 18;
   const Numbers numbers(file);
@@ -57,11 +58,11 @@ std::optional<uint64_t> descriptor_end(const nnapi_shim::ZipFile& file, uint64_t
   return std::nullopt;
 }
 
-// An entry from its header on.
+// An entry of the archive, read from its header on.
 struct CutEntry {
   std::string name;
-  uint64_t begin = 0;                   // of its bytes
-  std::optional<uint64_t> needed = {};  // bytes of the file up to its end, where the header tells
+  uint64_t begin = 0;                   // place of its bytes
+  std::optional<uint64_t> needed = {};  // the file's bytes up to the entry's end, where the header tells
   std::optional<uint64_t> end = {};     // nothing if the entry isn't whole
 };
 
@@ -82,7 +83,7 @@ CutEntry entry_at(const nnapi_shim::ZipFile& file, uint64_t place) {
   return entry;
 }
 
-// What the record that ends an archive says that the file's size is; nothing without such a record.
+// Returns the file's size by the record that ends an archive; nothing without such a record.
 std::optional<uint64_t> stated_size(const nnapi_shim::ZipFile& file) {
   const Numbers numbers(file);
   const uint64_t first = file.bytes < kEndBytes ? 0 : file.bytes - std::min(file.bytes, kEndBytes + kMostComment);

@@ -24,8 +24,8 @@ using torch::jit::Node;
 using torch::jit::Value;
 
 struct Weights {
-  at::Tensor weight;  // what the rounded numbers stand for
-  c10::IValue bias;   // or None
+  at::Tensor weight;  // the floats that the rounded numbers stand for
+  c10::IValue bias;   // a tensor or None
 };
 
 Weights float_weights(const at::Tensor& weight, const c10::optional<at::Tensor>& bias) {
@@ -49,7 +49,7 @@ void replace(Node* node, const std::vector<Value*>& results) {
   node->destroy();
 }
 
-// The results of an operator that gives several are a tuple.
+// Replaces the node's results by `results`, which is a tuple for an operator that gives several.
 void replace_all(Node* node, Value* results) {
   const bool is_tuple = results->node()->kind() == c10::prim::TupleConstruct;
   replace(node, is_tuple ? results->node()->inputs().vec() : std::vector<Value*>{results});
@@ -71,7 +71,8 @@ bool make_linear(Node* node) {
   return true;
 }
 
-// A quantised cell is called with its biases, too, and reads those in its packed weights.
+// Replaces a quantised cell by a float one. The call has biases as arguments, too, but the cell reads those in its
+// packed weights.
 bool make_cell(Node* node) {
   const auto packed_input = known(node, "w_ih"), packed_hidden = known(node, "w_hh");
   const auto of_input = packed_input ? linear_weights(*packed_input) : std::nullopt;
@@ -86,7 +87,7 @@ bool make_cell(Node* node) {
   return true;
 }
 
-// The packed weights of a layer's one direction, for the input and for the hidden state.
+// Returns the packed weights of one direction of a layer, for the input and for the hidden state.
 std::optional<std::vector<Weights>> weights_of_direction(const c10::IValue& cell) {
   if (!cell.isCustomClass()) return std::nullopt;
   const auto state = saved_state(cell);
@@ -110,7 +111,7 @@ bool is_changed(const Value& list) {
   });
 }
 
-// Of a list whose elements are constants.
+// Returns the elements of a list if all of them are constants.
 std::optional<std::vector<c10::IValue>> known_elements(const Value* list) {
   if (const auto constant = torch::jit::toIValue(list)) {
     return constant->isList() ? std::optional(constant->toListRef().vec()) : std::nullopt;
@@ -125,7 +126,7 @@ std::optional<std::vector<c10::IValue>> known_elements(const Value* list) {
   return elements;
 }
 
-// As aten::lstm takes them.
+// Returns the weights and biases in the order in which aten::lstm takes them; nothing where they are computed.
 std::optional<std::vector<at::Tensor>> recurrent_weights(Node* node) {
   const auto cells = known_elements(argument(node, "params"));
   const auto has_biases = known(node, "has_biases");
@@ -144,7 +145,7 @@ std::optional<std::vector<at::Tensor>> recurrent_weights(Node* node) {
 }
 
 bool make_recurrent(Node* node) {
-  static const std::vector<std::string> own = {"dtype", "use_dynamic"};  // arguments that the float operator has not
+  static const std::vector<std::string> own = {"dtype", "use_dynamic"};  // arguments that the float operator lacks
   const auto weights = recurrent_weights(node);
   if (!weights) return false;
   PlainCalls plain(node);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Dynamic quantisation: operators that round their weights once, and their activations in each call by the range found
-// in it. NNAPI has none: they become float operators whose weights are what the rounded ones stand for.
+// Replaces dynamically quantised operators, which round their weights once, and their activations in each call by the
+// range found in it. NNAPI has none: they become float operators whose weights are the floats that the rounded ones
+// stand for.
 #pragma once
 
 #include <torch/csrc/jit/api/module.h>

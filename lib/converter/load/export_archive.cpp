@@ -89,11 +89,11 @@ Tensors tensors_of(const c10::IValue& saved, const std::string& entry) {
   return tensors;
 }
 
-// Weights that lie in records of their own, by what `config` says of them.
+// Reads weights that lie in records of their own, as `config` describes them.
 Tensors tensors_by_config(const Records& records, const std::string& folder, const json& config) {
   Tensors tensors;
   std::map<std::string, c10::Storage> storages;
-  std::map<std::string, at::Tensor> same;  // tied ones are one tensor
+  std::map<std::string, at::Tensor> same;  // tied weights are one tensor
   for (const auto& [name, payload] : object_of(member(config, "config")).items()) {
     const json* meta = find_member(payload, "tensor_meta");
     const std::string record = text_member(payload, "path_name");
@@ -141,7 +141,7 @@ std::string only_model(const Records& records) {
                                  models.size(), fmt::join(models, ", ")));
 }
 
-// Without samples a program converts as well: --verify makes inputs up.
+// Reads the samples if it can. A program converts without them as well: --verify makes inputs up.
 void read_samples(const Records& records, const std::string& name, ExportArchive& result) {
   if (records.find(name) == nullptr || records.at(name).bytes == 0) return;
   try {
@@ -152,7 +152,8 @@ void read_samples(const Records& records, const std::string& name, ExportArchive
   }
 }
 
-// PyTorch 2.1 names what torch.save wrote as if it were JSON, and has no constants apart.
+// Reads tensors of PyTorch 2.1 to 2.7. 2.1 gives the file of torch.save the name of a JSON file, and has no constants
+// apart.
 Tensors read_old_tensors(const Records& records, const std::string& kind) {
   for (const char* ending : {".pt", kJson}) {
     const std::string name = fmt::format("serialized_{}{}", kind, ending);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The archive of an exported program, in each of its three layouts: up to PyTorch 2.7, of 2.8, and since.
+// Reads the archive of an exported program, in each of its three layouts: up to PyTorch 2.7, of 2.8, and since.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -27,8 +27,9 @@ struct ExportArchive {
   std::shared_ptr<SourceChecks> checks;         // of the mapped weights
 };
 
-// Large weights are mapped: while they live the file's content has to stay as it is. Throws DamagedFile for what is
-// damaged, and ConvertError: kBadFile for what is not read, kNotConvertible for what the program doesn't convert.
+// Reads the archive. Large weights are mapped: while they live the file's content has to stay as it is. Throws
+// DamagedFile for what is damaged, and ConvertError: kBadFile for what is not read, kNotConvertible for what the
+// program doesn't convert.
 ExportArchive read_export_archive(const std::string& path);
 
 }  // namespace nnapi_convert

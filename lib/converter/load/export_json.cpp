@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-// With the numbers that JSON lacks as strings.
+// Returns the text with Infinity, -Infinity and NaN, which JSON lacks, in quotes.
 std::string with_quoted_numbers(std::string_view text) {
   std::string result;
   result.reserve(text.size());
@@ -42,7 +42,7 @@ std::string with_quoted_numbers(std::string_view text) {
   return result;
 }
 
-// A value for a message.
+// Returns the value as a short text for a message.
 std::string shown(const json& value) {
   constexpr size_t kMostShown = 60;
   const std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);

@@ -9,8 +9,8 @@
 
 namespace nnapi_convert {
 
-// Throws DamagedFile for a text that is no JSON, and ConvertError (kBadFile) for one that is nested too deep. Takes the
-// bare Infinity, -Infinity and NaN that PyTorch 2.6 writes.
+// Parses JSON. Throws DamagedFile for a text that is no JSON, and ConvertError (kBadFile) for one that is nested too
+// deep. Takes the bare Infinity, -Infinity and NaN that PyTorch 2.6 writes.
 nlohmann::json parse_export(std::string_view text);
 
 // Throw ConvertError (kBadFile) where the value is of another kind or is not there.
@@ -23,7 +23,7 @@ double real_of(const nlohmann::json& value);  // a number, or "Infinity", "-Infi
 const nlohmann::json& list_of(const nlohmann::json& value);
 const nlohmann::json& object_of(const nlohmann::json& value);
 
-// Null if the object has none, or null.
+// Returns the member of this key; null if the object has none, or if it is null.
 const nlohmann::json* find_member(const nlohmann::json& object, const char* key);
 
 // A union: an object with one key that tells the kind.

@@ -27,12 +27,12 @@ using InputKind = ExportInput::Kind;
 
 constexpr const char* kClass = "__torch__.ExportedProgram";
 
-// PyTorch takes any name of a module without a dot, such as "block1-0".
+// True for a letter of a module's name: PyTorch takes any name without a dot, such as "block1-0".
 bool is_name_letter(char letter) {
   return std::isgraph(static_cast<unsigned char>(letter)) != 0 && letter != '"' && letter != '\'' && letter != '\\';
 }
 
-// "layers.0.weight" as its parts.
+// Splits a path such as "layers.0.weight" at its dots. Throws ConvertError for a path that names no weight.
 std::vector<std::string> parts_of(const std::string& path) {
   constexpr size_t kMostParts = 100;
   std::vector<std::string> parts;
@@ -46,7 +46,8 @@ std::vector<std::string> parts_of(const std::string& path) {
   return parts;
 }
 
-// Of the leaves: "pair[0]". `type` is the tree's in TorchScript: a dict of values of several types is a tuple there.
+// Adds the paths of the tree's leaves, such as "pair[0]". `type` is the tree's in TorchScript: a dict of values of
+// several types is a tuple there.
 void add_paths(const ValueTree& tree, const c10::Type& type, const ValuePath& path, std::vector<std::string>& paths) {
   if (tree.kind == ValueTree::Kind::kLeaf) paths.push_back(to_text(path));
   const auto elements = type.containedTypes();
@@ -59,7 +60,7 @@ void add_paths(const ValueTree& tree, const c10::Type& type, const ValuePath& pa
   }
 }
 
-// The names of all values in an argument. Named arguments have a name, too, which is no value's.
+// Adds the names of all values in an argument. Named arguments have a name, too, which is no value's.
 void add_names(const json& argument, std::set<std::string>& names) {
   if (!argument.is_structured()) return;
   const bool is_named = argument.is_object() && argument.contains("arg");
@@ -116,7 +117,7 @@ class ModuleBuilder {
     fail_export(fmt::format("the weight {} is missing", input.target));
   }
 
-  // Two inputs of a program may name the same weight.
+  // Adds the weight of an input to the module, once: two inputs may name the same weight.
   void add_weight(const ExportInput& input) {
     if (!weights_.insert(input.target).second) return;
     std::vector<std::string> path = parts_of(input.target);
@@ -136,7 +137,7 @@ class ModuleBuilder {
     }
   }
 
-  // Weights that only operators of quantised programs read, and that nothing changes.
+  // Notes the values of weights that only operators of quantised programs read, and that nothing changes.
   void add_quantised_weights(const json& program_graph) {
     std::set<std::string> others;
     for (const json& node : list_of(member(program_graph, "nodes"))) {
@@ -151,7 +152,7 @@ class ModuleBuilder {
     }
   }
 
-  // The module that a weight is an attribute of.
+  // Returns the module that the weight is an attribute of, and sets `name` to the attribute's name.
   Value* owner(const std::string& path, std::string& name) {
     const std::vector<std::string> parts = parts_of(path);
     name = parts.back();
@@ -207,7 +208,7 @@ class ModuleBuilder {
     add_defaults();
   }
 
-  // Fixed values at the end of forward's arguments need not be given in a call.
+  // Makes fixed values at the end of forward's arguments their defaults: a call need not give them.
   void add_defaults() {
     for (auto argument = schema_arguments_.rbegin(); argument != schema_arguments_.rend(); ++argument) {
       const auto fixed = std::find_if(fixed_.begin(), fixed_.end(),
@@ -271,7 +272,7 @@ class ModuleBuilder {
   }
 
   void fix(const std::string& path, const c10::IValue& value, bool is_unchecked) {
-    const bool is_nan = value.isDouble() && std::isnan(value.toDouble());  // equals nothing
+    const bool is_nan = value.isDouble() && std::isnan(value.toDouble());  // NaN equals nothing
     const FixedValue fixed = fixed_value(path, value);
     if (!is_nan && !is_unchecked) fixed_.push_back(fixed);
     if (value.isNone()) return;
@@ -300,7 +301,7 @@ class ModuleBuilder {
     graph_->registerOutput(result_);
   }
 
-  // Tells of objects whose fields became a dict, or a tuple where they are of several types.
+  // Warns of objects whose fields became a dict, or a tuple where they are of several types.
   void say_fields(const char* before, const char* now, const ValueTree& tree, const c10::Type& type) {
     const auto elements = type.containedTypes();
     for (size_t i = 0; i < tree.elements.size(); ++i) {

@@ -18,7 +18,7 @@ struct ExportModule {
   c10::FunctionSchema forward;
   std::vector<ValueTree> arguments;        // of forward, without self
   std::vector<std::string> tensor_values;  // the graph's names of the tensors that forward takes, in their order
-  std::vector<std::string> tensor_paths;   // the same as "x", "pair[0]", "boxes[left]"
+  std::vector<std::string> tensor_paths;   // names of these tensors, such as "x", "pair[0]", "boxes[left]"
   std::vector<std::string> number_values;  // the graph's names of the integers that forward takes
   std::vector<std::string> number_paths;
   std::vector<FixedValue> fixed;  // numbers, texts and None that forward was exported with

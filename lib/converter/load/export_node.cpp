@@ -15,7 +15,7 @@ namespace {
 using nlohmann::json;
 using torch::jit::Value;
 
-// Fit for a name of a value in TorchScript.
+// True if the name can be a value's in TorchScript.
 bool is_identifier(const std::string& name) {
   return !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 &&
          std::all_of(name.begin(), name.end(), [](char letter) {

@@ -15,7 +15,7 @@ namespace nnapi_convert {
 
 using TorchValues = std::vector<torch::jit::Value*>;
 
-// What a quantised program's values stand for, by their names.
+// The knowledge about the values of a quantised program, by their names.
 struct QuantisedValues {
   std::map<std::string, at::Tensor> weights;              // constants
   std::map<std::string, torch::jit::Value*> bytes;        // the quint8 tensor whose integers the value has
@@ -24,19 +24,19 @@ struct QuantisedValues {
   std::set<std::string> of_call;                          // scales and zero points that each call computes anew
 };
 
-// A tensor in a function that torch.vmap runs: its first axes are those of the levels around it, the outermost first.
-// One that is the same in all lanes of a level has size 1 there.
+// A tensor in a function that torch.vmap runs: its first axes are those of the levels of torch.vmap around it, the
+// outermost first. A tensor that all lanes of a level share has size 1 there.
 struct BatchedTensor {
-  int64_t levels;  // how many axes these are
-  int64_t rank;    // the number of the others, which the function sees
+  int64_t levels;  // number of the levels' axes
+  int64_t rank;    // number of the other axes, which the function sees
 };
 
 struct BatchedValues {
-  int64_t open_levels = 0;  // of torch.vmap, at the node that is read
+  int64_t open_levels = 0;  // levels of torch.vmap around the node that is read
   std::map<std::string, BatchedTensor> tensors;
 };
 
-// The values of a graph of an exported program, by name. A graph within it has its own.
+// The values of one graph of an exported program, by name. A graph within that graph has a scope of its own.
 struct ExportScope {
   std::map<std::string, torch::jit::Value*> values;
   QuantisedValues quantised = {};
@@ -59,7 +59,7 @@ struct ExportNode {
 // Puts a node's results into the scope by the names that the program gives them: one value each, or one list of all.
 void name_results(const ExportNode& node, const TorchValues& results, ExportScope& scope);
 
-// "model.py:12: " or nothing.
+// Returns a prefix for messages, such as "model.py:12: "; empty if the node has no source line.
 std::string place_of(const ExportNode& node);
 [[noreturn]] void refuse_node(const ExportNode& node, const std::string& why);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an exported program's graph takes and gives: which inputs are weights, and which are forward's arguments.
+// Reads which inputs of an exported program's graph are weights and which are forward's arguments, and what it gives.
 #pragma once
 
 #include <ATen/core/ivalue.h>
@@ -15,7 +15,7 @@ namespace nnapi_convert {
 struct ExportInput {
   enum class Kind { kWeight, kConstant, kUser, kFixed };
   Kind kind = Kind::kUser;
-  std::string value;         // its name in the graph; of a fixed one, of what forward had
+  std::string value;         // its name in the graph; for kFixed, its name in forward
   std::string kind_of_user;  // "as_tensor", "as_sym_int", ...
   std::string target;        // the weight's name
   bool is_parameter = false;
@@ -37,7 +37,7 @@ struct ExportSignature {
   std::vector<std::string> names;  // of the arguments, those by keyword last; may be empty
 };
 
-// `graph_module` lives longer than the result. Throws ConvertError.
+// Reads the signature. `graph_module` has to live longer than the result. Throws ConvertError.
 ExportSignature read_signature(const nlohmann::json& graph_module);
 
 }  // namespace nnapi_convert

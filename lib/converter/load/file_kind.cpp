@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 using Format = FileKind::Format;
 
-// Enough for the names of all weights of a large net.
+// Limit for the bytes of a pickle that are read: enough for the names of all weights of a large net.
 constexpr uint64_t kMostPickleBytes = uint64_t{256} << 10;
 constexpr uint64_t kFirstBytes = 4096;
 
@@ -44,7 +44,7 @@ FileKind other(std::string found, std::string advice) {
   return {Format::kOther, std::move(found), std::move(advice)};
 }
 
-// Up to `most` bytes from `offset` on.
+// Returns up to `most` bytes from `offset` on.
 std::string bytes_at(const nnapi_shim::ZipFile& file, uint64_t offset, uint64_t most) {
   if (offset >= file.bytes) return {};
   std::string bytes(static_cast<size_t>(std::min(most, file.bytes - offset)), '\0');
@@ -56,7 +56,7 @@ bool ends_with(std::string_view text, std::string_view end) {
   return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
 }
 
-// A name from a file, fit for a message.
+// Returns a name from a file in a form that is fit for a message.
 std::string shown(const std::string& name) {
   constexpr size_t kMostShown = 60;
   std::string text = name.substr(0, kMostShown);
@@ -86,7 +86,7 @@ FileKind kind_of_dict(const PickleOutline& dict) {
   return other(fmt::format("a dict of {} that torch.save wrote", shown(dict.keys, 6)), save_original());
 }
 
-// Of what torch.save wrote.
+// Returns the kind of a file by the pickle that torch.save wrote.
 FileKind kind_of_saved(const std::optional<PickleOutline>& saved) {
   if (saved && saved->kind == PickleOutline::Kind::kDict && !saved->keys.empty()) return kind_of_dict(*saved);
   if (saved && saved->kind == PickleOutline::Kind::kObject) {
@@ -149,7 +149,7 @@ FileKind kind_of_torch_save(const ArchiveFile& archive, const nnapi_shim::ZipRec
   return kind_of_saved(outline);
 }
 
-// A zip archive that PyTorch didn't write: its first names, and those of models in it.
+// Describes a zip archive that PyTorch didn't write by its first names, or by those of models in it.
 FileKind kind_of_foreign_zip(const ArchiveFile& archive) {
   std::vector<std::string> names, models;
   for (const nnapi_shim::ZipRecord& record : archive.records()) {
@@ -222,8 +222,8 @@ std::optional<uint64_t> varint(std::string_view bytes, size_t& at) {
   return std::nullopt;
 }
 
-// ONNX has no magic number: it is a protobuf message of ir_version (1), names and versions of the producer (2 to 6),
-// the graph (7) and the sets of operators (8), in this order.
+// True for an ONNX file, which has no magic number. It is a protobuf message of ir_version (1), names and versions of
+// the producer (2 to 6), the graph (7) and the sets of operators (8), in this order.
 bool is_onnx(std::string_view bytes) {
   constexpr uint64_t kMostIrVersion = 100, kModelVersion = 5, kGraph = 7, kOperatorSets = 8;
   size_t at = 0;

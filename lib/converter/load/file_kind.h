@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a file is that should hold a model: told by its first bytes, and by the directory of an archive.
+// Finds out what a file is that should hold a model, by its first bytes, and by the directory of an archive.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What torch.export took as a value, not as an input: numbers, texts and None among forward's arguments.
+// Numbers, texts and None among forward's arguments that torch.export took as fixed values, not as inputs.
 #pragma once
 
 #include <ATen/core/ivalue.h>

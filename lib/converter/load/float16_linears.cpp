@@ -18,7 +18,7 @@ namespace {
 
 using Packed = c10::intrusive_ptr<LinearPackedParamsBase>;
 
-// The weights, not packed. Results have no scale: only the dynamic forms exist.
+// Holds the weights without packing them. Results have no scale: only the dynamic forms exist.
 class Float16Linear final : public LinearPackedParamsBase {
  public:
   Float16Linear(const at::Tensor& weight, c10::optional<at::Tensor> bias)
@@ -36,7 +36,7 @@ class Float16Linear final : public LinearPackedParamsBase {
   c10::optional<at::Tensor> bias() override { return bias_; }
 
  private:
-  // FBGEMM keeps weights beyond float16's range at its ends.
+  // Limits weights to float16's range, as FBGEMM does.
   static at::Tensor saturated(const at::Tensor& weight) {
     constexpr double kGreatest = 65504;
     return weight.to(at::kFloat).clamp(-kGreatest, kGreatest);

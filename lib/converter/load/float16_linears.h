@@ -12,8 +12,8 @@ namespace nnapi_convert {
 // packing them, where this LibTorch can't pack them. unpack() of such weights gives float32 numbers that float16 holds.
 void keep_float16_weights(const c10::ClassType& type);
 
-// Such weights as PyTorch's own class of packed weights pickles them: an object of `type` with the state, where this
-// LibTorch can't pack them. Null for other classes, and for weights of integers.
+// Returns the float16 weights of a pickled object of PyTorch's own class of packed weights, with this type and state,
+// where this LibTorch can't pack them. Null for other classes, and for weights of integers.
 c10::intrusive_ptr<c10::ivalue::Object> float16_linear_of(const c10::ClassType& type, const c10::IValue& state);
 
 }  // namespace nnapi_convert

@@ -32,7 +32,7 @@ struct Scale {
   bool operator==(const Scale& other) const { return scale == other.scale && zero_point == other.zero_point; }
 };
 
-// Nothing if the value is no result of quantize_per_tensor with constants, and no quantised constant.
+// Returns the scale of a quantised constant, or of a result of quantize_per_tensor with constants; else nothing.
 std::optional<Scale> scale_of(const Value& quantised) {
   if (const auto constant = torch::jit::toIValue(&quantised)) {
     return Scale{constant->toTensor().q_scale(), constant->toTensor().q_zero_point()};
@@ -50,7 +50,7 @@ std::optional<c10::IValue> constant_input(const Node& node, size_t index) {
   return value ? std::optional<c10::IValue>(*value) : std::nullopt;
 }
 
-// What relu and its like limit their results to.
+// The least and the greatest result of relu and similar operators.
 struct Limits {
   double low = -HUGE_VAL;
   double high = HUGE_VAL;
@@ -63,7 +63,7 @@ std::optional<double> limit(const std::optional<c10::IValue>& value, double othe
   return value->isScalar() ? std::optional(value->toScalar().toDouble()) : std::nullopt;
 }
 
-// Nothing for other nodes.
+// Returns the limits of relu and similar operators; nothing for other nodes.
 std::optional<Limits> limits_of(const Node& node) {
   const std::string kind = node.kind().toQualString();
   if (kind == "aten::relu" || kind == "aten::relu_") return Limits{0};
@@ -74,12 +74,12 @@ std::optional<Limits> limits_of(const Node& node) {
   return low && high && *low <= *high ? std::optional(Limits{*low, *high}) : std::nullopt;
 }
 
-// Of both, the inner ones first.
+// Returns the limits of both operators together, where `inner` limits first.
 Limits limits_after(const Limits& inner, const Limits& outer) {
   return {std::min(std::max(inner.low, outer.low), outer.high), std::max(std::min(inner.high, outer.high), outer.low)};
 }
 
-// Operators that give the scale of their input, too.
+// True for an operator that can give its result in the scale of its input.
 bool keeps_scale(const Node& node) {
   static const std::set<std::string> kinds = {"aten::max_pool1d",
                                               "aten::max_pool2d",
@@ -162,7 +162,7 @@ class Fusion {
     return found != scales_.end() ? std::optional(found->second) : scale_of(*quantised);
   }
 
-  // Null without a quantised operator for `node` and what limits its result.
+  // Returns the result of a quantised operator for `node` and the limits of its result; null if there is none.
   Value* fused(Node* node, const Place& place, const Limits& limits) {
     const QuantisedResult wanted{place.scale.scale, place.scale.zero_point, limits.is_relu()};
     Value* value = add_quantised_layer(node, wanted, module_, self_);
@@ -175,7 +175,7 @@ class Fusion {
     return nullptr;
   }
 
-  // With limits, except for those that the integers have anyway.
+  // Applies the limits, except for those that the integers have anyway.
   Value* limited(Value* value, const Place& place, const Limits& limits) {
     const auto integer = [&](double limit) {
       return std::nearbyint(limit / place.scale.scale) + static_cast<double>(place.scale.zero_point);
@@ -190,7 +190,8 @@ class Fusion {
     return graph_.insert(c10::aten::clamp, {in_order(value), low, high});
   }
 
-  // PyTorch 1.13.1 limits quantised tensors in the order of their memory, and gives them in the usual one.
+  // Puts a value into the usual order of memory: PyTorch 1.13.1 limits quantised tensors in the order of their memory,
+  // and gives the results in the usual one.
   Value* in_order(Value* value) { return graph_.insert(c10::aten::contiguous, {value}); }
 
   Value* insert(const char* name, const std::vector<NamedValue>& arguments) {
@@ -225,14 +226,14 @@ class Fusion {
     return insert("quantized::cat", {list, node->input(1), place.scale.scale, place.scale.zero_point});
   }
 
-  // Operators that give any scale.
+  // Returns the quantised form of an operator that gives any scale; null for other operators.
   Value* scaled(Node* node, const Place& place) {
     if (node->inputs().empty()) return nullptr;
     const std::string kind = node->kind().toQualString();
     const NamedValue scale(place.scale.scale), zero(place.scale.zero_point);
     Value* before = quantised_before(node->input(0));
     if (before == nullptr) return nullptr;
-    const bool is_share = place.scale == Scale{1.0 / 256, 0};  // QNNPACK has no others of sigmoid
+    const bool is_share = place.scale == Scale{1.0 / 256, 0};  // the only scale of QNNPACK's sigmoid
     if (kind == "aten::sigmoid") return is_share ? insert("quantized::sigmoid", {before, scale, zero}) : nullptr;
     if (kind == "aten::hardswish") return insert("quantized::hardswish", {before, scale, zero});
     if (kind == "aten::leaky_relu") {

@@ -7,7 +7,8 @@
 
 namespace nnapi_convert {
 
-// `graph` is forward of `module`, whose attributes get the packed weights. What has no quantised operator stays float.
+// Joins the operators of `graph`, the forward of `module`, whose attributes get the packed weights. An operator without
+// a quantised form stays float.
 void fuse_quantised(torch::jit::Graph& graph, torch::jit::Module& module);
 
 }  // namespace nnapi_convert

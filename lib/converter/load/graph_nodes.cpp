@@ -33,7 +33,7 @@ struct Frame {
   std::string code;
 };
 
-// `line` is `  File "model.py", line 12, in forward`.
+// Reads a line such as ` File "model.py", line 12, in forward`.
 std::optional<Frame> frame_in(const std::string& line) {
   constexpr const char* kFile = "File \"";
   constexpr const char* kLine = "\", line ";
@@ -48,7 +48,7 @@ std::optional<Frame> frame_in(const std::string& line) {
   return frame.line == 0 ? std::nullopt : std::optional<Frame>(frame);
 }
 
-// The innermost frame outside PyTorch itself, or the innermost of all.
+// Returns the innermost frame outside PyTorch itself, or the innermost of all.
 std::optional<Frame> frame_of(const std::string& trace) {
   std::optional<Frame> last, of_user;
   Frame* open = nullptr;
@@ -81,7 +81,7 @@ torch::jit::SourceRange range_of(const Frame& frame) {
   return {source, 0, frame.code.size()};
 }
 
-// "aten.add.Tensor" as the operator's name.
+// Returns the operator's name from a target such as "aten.add.Tensor".
 c10::OperatorName operator_name(const ExportNode& node) {
   const size_t first = node.target.find('.'), last = node.target.rfind('.');
   if (first == std::string::npos || first == last || first == 0) {
@@ -105,7 +105,8 @@ bool is_number(const json& argument) {
   return std::find(kinds.begin(), kinds.end(), tagged(argument).kind) != kinds.end();
 }
 
-// Programs give numbers to overloads that take tensors ("add.Tensor"): TorchScript has others for numbers.
+// Returns the overload for a number: programs give numbers to overloads that take tensors ("add.Tensor"), and
+// TorchScript has others for numbers.
 c10::OperatorName for_numbers(const c10::OperatorName& name, const Arguments& arguments) {
   constexpr const char* kTensor = "Tensor";
   const auto other = arguments.find("other");
@@ -117,19 +118,19 @@ c10::OperatorName for_numbers(const c10::OperatorName& name, const Arguments& ar
   return find_operator(with_number) != nullptr ? with_number : name;
 }
 
-// What a program gets from a view need not lie in memory as it does here.
+// Returns reshape for a view: the program's tensor need not have the order in memory that it has here.
 c10::OperatorName as_reshape(const c10::OperatorName& name) {
   const bool is_view = (name.name == "aten::view" && name.overload_name.empty()) || name.name == "aten::_unsafe_view";
   return is_view ? c10::OperatorName("aten::reshape", "") : name;
 }
 
-// Checks of the exported program itself: it was exported with what they check.
+// True for a check of the exported program itself: it was exported with what such a node checks.
 bool is_check(const c10::OperatorName& name) {
   return name.name.rfind("aten::_assert_", 0) == 0 || name.name.rfind("aten::sym_constrain_range", 0) == 0 ||
          name.name == "aten::_functional_assert_async";
 }
 
-// Those that give their input itself in a program that runs without gradients.
+// True for operators that return their input unchanged when no gradients are recorded.
 bool gives_input(const c10::OperatorName& name) {
   static const std::vector<std::string> names = {"aten::alias", "aten::detach", "aten::detach_", "aten::lift_fresh",
                                                  "aten::lift"};
@@ -159,7 +160,7 @@ Value* default_value(Graph& graph, const ExportNode& node, const c10::Argument& 
   fail_export(fmt::format("{}{}: argument {} is missing", place_of(node), node.target, parameter.name()));
 }
 
-// What the program says of a tensor.
+// True if the program says that the tensor has this dtype.
 bool is_of_dtype(const ExportNode& node, const std::string& tensor, c10::ScalarType dtype) {
   const json* meta = node.tensor_values == nullptr ? nullptr : find_member(*node.tensor_values, tensor.c_str());
   return meta != nullptr && read_dtype(integer_of(member(*meta, "dtype")), tensor) == dtype;
@@ -169,7 +170,7 @@ Value* to_dtype(Graph& graph, Value* tensor, c10::ScalarType dtype) {
   return graph.insert(c10::aten::to, {tensor, static_cast<int64_t>(dtype)});
 }
 
-// PyTorch 2 takes int32 for positions, too, 1.13.1 only int64. `list` is made of `argument`.
+// Casts int32 indices to int64: PyTorch 2 takes both for positions, 1.13.1 only int64. `list` is made of `argument`.
 void widen_indices(Graph& graph, const ExportNode& node, const json& argument, Value* list) {
   const json& elements = list_of(*tagged(argument).value);
   Node* made = list->node();
@@ -181,7 +182,7 @@ void widen_indices(Graph& graph, const ExportNode& node, const json& argument, V
   }
 }
 
-// Lists become as many values as the program names.
+// Returns the node's results; a list becomes as many values as the program names.
 TorchValues results_of(Graph& graph, const ExportNode& node, Node* made) {
   const json& outputs = list_of(member(node.json, "outputs"));
   if (made->outputs().size() == 1 && outputs.size() == 1) {
@@ -199,7 +200,8 @@ TorchValues results_of(Graph& graph, const ExportNode& node, Node* made) {
   return made->outputs().vec();
 }
 
-// True and False are the numbers 1 and 0 in TorchScript, of which the operator would make integers.
+// Casts a result back to bool: True and False are the numbers 1 and 0 in TorchScript, of which the operator makes
+// integers.
 void keep_bool(Graph& graph, const ExportNode& node, const c10::FunctionSchema& schema, const Arguments& arguments,
                TorchValues& results) {
   const auto& parameters = schema.arguments();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The nodes of an exported program's graph as those of a TorchScript graph of 1.13.1, with source lines.
+// Turns the nodes of an exported program's graph into those of a TorchScript graph of 1.13.1, with source lines.
 #pragma once
 
 #include "lib/converter/load/export_node.h"

@@ -24,7 +24,7 @@ namespace nnapi_convert {
 // One tuple of arguments for forward.
 using InputTuple = std::vector<c10::IValue>;
 
-// Arguments of forward, and parts of them, that have one value, by name.
+// Arguments of forward, and parts of them, that have the same value in all calls, by name.
 using BoundValues = std::map<std::string, c10::IValue>;
 
 struct LoadedModel {
@@ -44,7 +44,7 @@ struct LoadedModel {
   StatedFloats stated_floats = {};                    // of arguments of forward
   std::shared_ptr<SourceChecks> checks = {};          // of the weights, with WeightChecks::kAsRead
 
-  // Arguments of the sizes and dtypes that the file is for; null if it doesn't say.
+  // Returns arguments of the sizes and dtypes that the file is for; null if it doesn't say.
   const InputTuple* example() const {
     if (!bundled_inputs.empty()) return &bundled_inputs[0];
     return traced_inputs.empty() ? nullptr : &traced_inputs;
@@ -56,24 +56,24 @@ enum class WeightChecks {
   kAsRead,  // who reads a weight to write it checks it, and the caller calls checks->finish() before it uses the result
 };
 
-// `path` is what torch.jit.save wrote, a .ptl that still holds its code, or what torch.export.save wrote (.pt2). Warns
-// for a model saved in training mode. The model may have no forward. Throws ConvertError (kBadFile) for a file that
-// can't be read or is of another kind.
+// Reads what torch.jit.save wrote, a .ptl that still holds its code, or what torch.export.save wrote (.pt2). Warns for
+// a model saved in training mode. The model may have no forward. Throws ConvertError (kBadFile) for a file that can't
+// be read or is of another kind.
 LoadedModel load_model(const std::string& path, Diagnostics& diagnostics, WeightChecks checks = WeightChecks::kAtOnce);
 
-// The dtype; Undefined for one that isn't floating-point.
+// Returns a floating-point dtype as it is, and Undefined for any other.
 at::ScalarType float_dtype_of(at::ScalarType dtype);
 // Returns what the tensors among the arguments state, as LoadedModel has it.
 StatedFloats stated_floats_of(const InputTuple& arguments);
 
-// The floating-point dtype that the model computes in, if it isn't float32 and is one: that of its weights, or of its
-// arguments where it has no floating-point weights.
+// Returns the floating-point dtype that the model computes in, if it isn't float32 and is one: that of its weights, or
+// of its arguments where it has no floating-point weights.
 std::optional<at::ScalarType> width_of(const LoadedModel& loaded);
 
 // Throws ConvertError (kBadFile) unless the file exists, can be read and begins like a zip archive.
 void check_is_archive(const std::string& path);
 
-// The text of a c10::Error or other exception without its backtrace, on one line.
+// Returns the text of a c10::Error or other exception without its backtrace, on one line.
 std::string first_line(const std::exception& error);
 
 }  // namespace nnapi_convert

@@ -71,7 +71,7 @@ std::vector<ExportedNumber> stated_numbers(const ExportModule& built, const json
   return numbers;
 }
 
-// Files of PyTorch 2.10 and later have them.
+// Returns the program's guards on sizes, which files of PyTorch 2.10 and later have.
 std::vector<std::string> guards_of(const json& program) {
   const json* guards = find_member(program, "guards_code");
   std::vector<std::string> result;
@@ -82,7 +82,7 @@ std::vector<std::string> guards_of(const json& program) {
   return result;
 }
 
-// A tuple of the arguments by position and a dict of those by keyword, as forward takes them.
+// Returns forward's arguments from a tuple of the arguments by position and a dict of those by keyword.
 std::vector<c10::IValue> sample_arguments(const ExportModule& built, const ExportSignature& signature,
                                           const c10::IValue& sample) {
   if (!sample.isTuple() || sample.toTupleRef().elements().size() != 2) return {};

@@ -55,15 +55,15 @@ struct ExportedModel {
   std::vector<ExportedTensor> tensors;            // that forward takes, in the order of its arguments' leaves
   std::vector<ExportedNumber> numbers;            // that forward takes
   std::vector<std::string> guards = {};       // what torch.export took for granted of sizes, as Python's comparisons
-  std::vector<FixedValue> fixed;              // that forward takes, but that decide nothing: the program has them
+  std::vector<FixedValue> fixed;              // arguments that decide nothing: the program has their values
   bool is_dynamically_quantised = false;      // its module is the float model of the rounded weights
   std::vector<FolderFile> extra_files = {};   // that it was saved with
   std::shared_ptr<SourceChecks> checks = {};  // of its mapped weights
 };
 
-// The operators that its programs have must be declared before. With `checks_weights` reads all weights for their
-// checksums first; else who reads them calls checks->finish(). Throws ConvertError: kBadFile for what is damaged or not
-// read, kNotConvertible for what has no form in TorchScript.
+// Reads an exported program; the operators that it has must be declared before. With `checks_weights` reads all weights
+// for their checksums first; else the code that reads them calls checks->finish(). Throws ConvertError: kBadFile for
+// what is damaged or not read, kNotConvertible for what has no form in TorchScript.
 ExportedModel load_exported(const std::string& path, Diagnostics& diagnostics, bool checks_weights);
 
 }  // namespace nnapi_convert

@@ -37,7 +37,7 @@ std::vector<AttributePath> changed_by_others(const torch::jit::Module& module, c
   return {changed.begin(), changed.end()};
 }
 
-// A module of the same attributes whose forward is the method.
+// Returns a module of the same attributes whose forward is the method.
 torch::jit::Module with_forward(const torch::jit::Module& original, const std::string& method) {
   torch::jit::Module module = original.clone(true);
   const std::shared_ptr<torch::jit::Graph> graph = module.get_method(method).graph()->copy();
@@ -55,7 +55,8 @@ torch::jit::Module with_forward(const torch::jit::Module& original, const std::s
   return module;
 }
 
-// "encode.x" or "encode.images[0]": the name without the method; empty if it is of another method or of none.
+// Returns the name without the method: "x" for "encode.x", "images[0]" for "encode.images[0]". Empty if it begins with
+// no method or with another one.
 std::string name_in(const std::string& method, const std::string& name) {
   return name.rfind(method + ".", 0) == 0 ? name.substr(method.size() + 1) : "";
 }

@@ -10,14 +10,15 @@
 
 namespace nnapi_convert {
 
-// The methods that the model's file has, in its order, without those that bundled inputs add.
+// Returns the methods that the model's file has, in its order, without those that bundled inputs add.
 std::vector<std::string> methods_of(const torch::jit::Module& module);
 
 // Throws ConvertError (kBadFile) for a model without forward, which can only be converted by its methods' names.
 void check_has_forward(const LoadedModel& loaded);
 
-// The model with this method in the place of forward, which all stages convert and run. Attributes that the file's
-// other methods change are in `changed_elsewhere`. Throws ConvertError (kUsage) for a method that the model lacks.
+// Returns the model with this method in the place of forward, which all stages convert and run. Attributes that the
+// file's other methods change are in `changed_elsewhere`. Throws ConvertError (kUsage) for a method that the model
+// lacks.
 LoadedModel as_forward(const LoadedModel& loaded, const std::string& method);
 
 // Returns what `--input` says about each of the methods. A name may begin with the method and a point:

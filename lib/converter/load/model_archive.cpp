@@ -6,7 +6,7 @@
 namespace nnapi_convert {
 namespace {
 
-// The root folder is the first entry's.
+// Returns the records by their names within the root folder, which is the first entry's.
 std::map<std::string, nnapi_shim::ZipRecord> records_of(const ArchiveFile& file) {
   std::map<std::string, nnapi_shim::ZipRecord> records;
   if (file.records().empty()) return records;

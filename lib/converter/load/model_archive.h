@@ -21,10 +21,11 @@ class ModelArchive {
   const std::string& path() const { return path_; }
   const ArchiveFile& file() const { return file_; }
   caffe2::serialize::PyTorchStreamReader& reader() { return reader_; }
-  // By their names without the archive's root folder. Entries beside that folder are left out: LibTorch reads none.
+  // Records by their names without the archive's root folder. Entries beside that folder are left out: LibTorch reads
+  // none.
   const std::map<std::string, nnapi_shim::ZipRecord>& records() const { return records_; }
   bool has(const std::string& record) const { return records_.count(record) != 0; }
-  // Who maps weights puts their checks there; null while they were checked before.
+  // Takes the checks of weights that are mapped; null if all weights were checked before.
   SourceChecks* checks() const { return checks_.get(); }
   std::shared_ptr<SourceChecks> check_weights_later();
   // Returns a record's bytes, unpacked. The archive keeps them, so that they are unpacked once, up to kMostKeptBytes of

@@ -22,7 +22,8 @@ namespace {
 using torch::jit::DeserializationStorageContext;
 using torch::jit::Source;
 
-// The records of a folder that can be mapped, as storages by their names there. LibTorch reads the others itself.
+// Returns the records of a folder that can be mapped, as storages by their names there. LibTorch reads the others
+// itself.
 std::shared_ptr<DeserializationStorageContext> mapped_storages(const ModelArchive& archive, const std::string& folder) {
   auto storages = std::make_shared<DeserializationStorageContext>();
   for (auto it = archive.records().lower_bound(folder); it != archive.records().end(); ++it) {

@@ -29,7 +29,7 @@ class ModuleRecords {
   ModuleRecords(const torch::jit::Module& module, bool is_lite, const std::vector<FolderFile>& files,
                 const std::filesystem::path& folder);
 
-  // In the archive's order.
+  // Returns the records in the archive's order.
   const std::vector<Record>& records() const { return records_; }
   // Returns a record's bytes, inflated. Throws ConvertError (kBadFile).
   std::string content(const Record& record) const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Newer operators that can't be taken apart (newer_operators.h). In a branch that never runs they harm nobody: every
-// script that calls F.interpolate of PyTorch 2.12 has one.
+// Handles newer operators that can't be taken apart (newer_operators.h). In a branch that never runs they do no harm:
+// every script that calls F.interpolate of PyTorch 2.12 has one.
 #pragma once
 
 #include <torch/csrc/jit/api/module.h>
@@ -8,12 +8,12 @@
 
 namespace nnapi_convert {
 
-// Throws ConvertError (kNotConvertible) for one that each run of the graph reaches.
+// Throws ConvertError (kNotConvertible) for such an operator if each run of the graph reaches it.
 void check_newer_operators(const torch::jit::Graph& graph);
 
-// Puts an error in place of those in the graph: PyTorch 1.13.1 doesn't load a file that names them.
+// Replaces such operators of the graph by an error: PyTorch 1.13.1 doesn't load a file that names them.
 void raise_for_newer_operators(torch::jit::Graph& graph);
-// The same in all methods and functions that the module was saved with.
+// Replaces them in all methods and functions that the module was saved with.
 void raise_for_newer_operators(const torch::jit::Module& module);
 
 }  // namespace nnapi_convert

@@ -33,7 +33,7 @@ std::string full_name(const c10::OperatorName& name) {
   return name.overload_name.empty() ? name.name : name.name + "." + name.overload_name;
 }
 
-// A row, and its function once something asked for it.
+// A row of the table, with its function once it was asked for.
 class Entry {
  public:
   explicit Entry(const ScriptForm& form) : form_(form), schema_(torch::jit::parseSchema(form.schema)) {}
@@ -42,7 +42,7 @@ class Entry {
   bool is_newer() const { return std::string_view(form_.release) != kOldRelease; }
   const c10::FunctionSchema& schema() const { return schema_; }
 
-  // Null without a source.
+  // Returns the function that computes the operator; null if the row has no source.
   torch::jit::Function* function() const {
     if (form_.source == nullptr || unit_) return function_;
     unit_ = std::make_shared<torch::jit::CompilationUnit>();
@@ -76,7 +76,7 @@ bool is_known(const c10::OperatorName& name) {
   });
 }
 
-// A TorchScript function gives one result: a tuple of several, None for none.
+// Runs the row's TorchScript function. It gives one result: a tuple for several, None for none.
 void run(const Entry& entry, Stack& stack) {
   const size_t results = entry.schema().returns().size();
   if (entry.function() == nullptr) throw std::runtime_error(described(entry.form()));
@@ -90,7 +90,7 @@ void run(const Entry& entry, Stack& stack) {
 void declare(const Entry& entry) {
   const c10::FunctionSchema& schema = entry.schema();
   if (is_known(schema.operator_name())) return;
-  // A schema as text would be parsed again.
+  // Registers the parsed schema: its text would be parsed again.
   torch::jit::registerOperator(torch::jit::Operator(
       schema.name(), schema.overload_name(), schema.arguments(), schema.returns(),
       [&entry](Stack& stack) { run(entry, stack); }, c10::AliasAnalysisKind::FROM_SCHEMA));
@@ -115,7 +115,7 @@ bool is_taken_apart(Node& node) {
   return entry->form().applies == nullptr || entry->form().applies(node);
 }
 
-// An operator that no row has, and that this program's LibTorch has and 1.13.1 has not.
+// Returns a row for an operator that the table lacks, and that this program's LibTorch has and 1.13.1 lacks.
 const ScriptForm& unlisted(const std::string& name) {
   struct Unlisted {
     std::string schema;
@@ -168,8 +168,8 @@ const ScriptForm* newer_operator(const Node& node) {
   return &unlisted(full_name(schema->operator_name()));
 }
 
-// Takes newer operators apart in rounds, as an operator of the table may be made of others in the table. A chain of
-// operators, each made of the next, is no longer than the table: else an operator is made of itself.
+// Takes newer operators apart in rounds, as the form of one operator in the table may use others in the table. A chain
+// of such uses is no longer than the table, unless an operator's form uses the operator itself.
 void take_newer_operators_apart(Graph& graph) {
   for (size_t round = 0; round <= entries().size(); ++round) {
     std::vector<Node*> nodes;

@@ -11,7 +11,7 @@ namespace {
 using torch::jit::Block;
 using torch::jit::Node;
 
-// (input, packed weights, stride, padding, dilation, groups, scale, zero point).
+// True for a call with (input, packed weights, stride, padding, dilation, groups, scale, zero point).
 bool is_old_convolution(const Node& node) {
   static const std::unordered_set<c10::Symbol> kinds = {
       c10::Symbol::fromQualString("quantized::conv2d"), c10::Symbol::fromQualString("quantized::conv2d_relu"),

@@ -6,8 +6,8 @@
 
 namespace nnapi_convert {
 
-// quantized::conv2d and its kin once took stride, padding, dilation and groups beside the packed weights, which hold
-// them too. Takes these arguments from the calls in all methods, as torch::jit::load does.
+// Takes the arguments stride, padding, dilation and groups from the calls in all methods, as torch::jit::load does:
+// quantized::conv2d and similar operators once took them beside the packed weights, which hold them, too.
 void drop_repeated_arguments(const torch::jit::Module& module);
 
 }  // namespace nnapi_convert

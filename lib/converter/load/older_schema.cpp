@@ -13,9 +13,9 @@ namespace {
 
 using nlohmann::json;
 
-// A larger major number is a breaking change. Minor ones only add what may be left out.
+// The schema's major version: a larger one is a breaking change. Minor ones only add what may be left out.
 constexpr int64_t kMajor = 8;
-constexpr int64_t kSpecs = 2;  // the first whose signature lists inputs and outputs
+constexpr int64_t kSpecs = 2;  // the first version whose signature lists inputs and outputs
 
 struct Schema {
   int64_t major = 0;
@@ -49,7 +49,7 @@ std::string name_in(const json& argument) {
   return name == nullptr ? "" : text_of(*name);
 }
 
-// `names` tells the weights by the values that hold them.
+// Adds the spec of a weight; false if the argument is none. `names` has the weights by the names of their values.
 bool add_weight(json& specs, const json& argument, const json& names, const char* kind, const char* key) {
   const std::string name = name_in(argument);
   const json* weight = name.empty() ? nullptr : find_member(names, name.c_str());
@@ -70,7 +70,7 @@ json input_specs(const json& graph, const json& signature) {
   return specs;
 }
 
-// A program gives the new values of buffers first.
+// Returns the specs of the outputs: a program gives the new values of buffers first.
 json output_specs(const json& graph, const json& signature) {
   const json& changed = needed(signature, "buffers_to_mutate", 1);
   json specs = json::array();
@@ -82,7 +82,7 @@ json output_specs(const json& graph, const json& signature) {
   return specs;
 }
 
-// 2.1 has a dictionary for each kind of input and output.
+// Rewrites the signature of PyTorch 2.1, which has a dictionary for each kind of input and output.
 void modernise_signature(json& graph_module) {
   json& signature = graph_module["signature"];
   if (find_member(signature, "backward_signature") != nullptr) {
@@ -96,14 +96,14 @@ bool is_graph(const json& value) {
   return value.is_object() && value.contains("nodes") && value.contains("tensor_values");
 }
 
-// Numbers and names that became objects.
+// Wraps a number or a name that later versions have in an object.
 void wrap(json& object, const char* key, const char* inner) {
   const auto found = object.find(key);
   if (found == object.end() || found->is_object() || found->is_null()) return;
   *found = json{{inner, *found}};
 }
 
-// Graphs lie within arguments, too.
+// Rewrites the values of all graphs: graphs lie within arguments, too.
 void modernise_values(json& value) {
   if (!value.is_structured()) return;
   if (is_graph(value) && value["tensor_values"].is_object()) {

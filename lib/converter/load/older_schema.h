@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exported programs of PyTorch 2.1 to 2.5, in the words of those that came after.
+// Rewrites exported programs of PyTorch 2.1 to 2.5 in the form of later ones.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -12,7 +12,7 @@ namespace nnapi_convert {
 namespace {
 
 struct Backend {
-  const char* name_space;  // of its classes
+  const char* name_space;  // namespace of its classes
   const char* found;
 };
 

@@ -21,7 +21,7 @@ bool is_device_constant(const Node& node) {
          node.kindOf(torch::jit::attr::value) == torch::jit::AttributeKind::s;
 }
 
-// True for aten::device("cuda:0"), to which a text becomes where a device is needed.
+// True for aten::device("cuda:0"), the node that makes a device of a text.
 bool makes_device(const Node& node) {
   return node.kind() == c10::Symbol::fromQualString("aten::device") && node.inputs().size() == 1 &&
          node.input()->type()->kind() == c10::TypeKind::StringType;

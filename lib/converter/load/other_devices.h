@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Models that were traced or written on another device than the CPU name it in their code.
+// Handles models that were traced or written on another device than the CPU: their code names it.
 #pragma once
 
 #include <torch/csrc/jit/api/module.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What can be told of a quantised model's packed weights without converting it.
+// Reads from a quantised model's packed weights what can be told without converting it.
 #pragma once
 
 #include <torch/csrc/jit/api/module.h>

@@ -17,20 +17,21 @@ namespace {
 
 using Kind = PickleValue::Kind;
 
-// LibTorch goes into values, and takes them down, by recursion.
+// Limit for levels of nested values: LibTorch makes and destroys them by recursion.
 constexpr uint32_t kMostLevels = 1000;
 
-// For bytes that no pickle has.
+// Throws for bytes that no pickle has.
 [[noreturn]] void fail_damaged(const std::string& what) {
   throw DamagedFile(what);
 }
 
-// For a pickle that PyTorch doesn't write, or that this reader doesn't take.
+// Throws for a pickle that PyTorch doesn't write, or that this reader doesn't take.
 [[noreturn]] void refuse(const std::string& what) {
   throw ConvertError(ExitCode::kBadFile, what);
 }
 
-// The opcodes of Python's protocols 0 to 5 that this reader doesn't take: Lib/pickle.py of Python.
+// Returns the name of an opcode that this reader doesn't take, of Python's protocols 0 to 5 (Lib/pickle.py); null for
+// others.
 const char* name_of_other_opcode(char opcode) {
   static const std::unordered_map<char, const char*> names = {{'I', "INT"},
                                                               {'L', "LONG"},
@@ -81,7 +82,7 @@ class PickleReader {
   }
 
  private:
-  // False at the end.
+  // Reads one opcode and its values. Returns false at the pickle's end.
   bool step() {
     const char opcode = take(1)[0];
     switch (opcode) {
@@ -281,12 +282,13 @@ class PickleReader {
            pickle_.at(call[1]).elements.empty();
   }
 
-  // TorchScript writes the element of an enum as its class, which is called with the element's value.
+  // True for a class of the archive's code: TorchScript writes an enum's element as its class, called with the
+  // element's value.
   bool is_class_of_code(PickleId id) const {
     return by_ == PickledBy::kTorchScript && begins_with(pickle_.at(id).text, "__torch__");
   }
 
-  // Up to 8 bytes, the last of which has the sign.
+  // Reads an integer of up to 8 bytes, the last of which has the sign.
   int64_t long_number() {
     const std::string_view digits = take(number<uint8_t>());
     if (digits.size() > sizeof(int64_t)) refuse(fmt::format("an integer of {} bytes found", digits.size()));
@@ -295,7 +297,7 @@ class PickleReader {
     return static_cast<int64_t>(value);
   }
 
-  // Two lines.
+  // Reads a name of two lines: a module, and a class or function within it.
   std::string_view name() {
     const size_t first = bytes_.find('\n', at_);
     const size_t second = first == std::string_view::npos ? first : bytes_.find('\n', first + 1);
@@ -308,7 +310,7 @@ class PickleReader {
     return text;
   }
 
-  // A module and a name within it, which are values.
+  // Joins a module and a name within it, which are two values.
   std::string_view name_of_parts(const std::vector<PickleId>& parts) {
     for (const PickleId part : parts) need(part, Kind::kString, "a text");
     const std::string_view module = pickle_.at(parts[0]).text, name = pickle_.at(parts[1]).text;
@@ -318,7 +320,7 @@ class PickleReader {
     return *text;
   }
 
-  // "module.part\nName"
+  // Throws unless the text is a name such as "module.part\nName".
   void check_name(std::string_view text) const {
     if (std::any_of(text.begin(), text.end(), [](char letter) { return (letter & '\x80') != 0; })) {
       refuse(
@@ -337,7 +339,7 @@ class PickleReader {
     fail_damaged(fmt::format("no qualified name found before byte {}", at_));
   }
 
-  // The name as Python has it, "module.part.Name".
+  // Returns the name as Python has it, "module.part.Name".
   static std::string shown(std::string_view text) {
     constexpr std::string_view kOfScripts = "__torch__.";
     if (begins_with(text, kOfScripts)) text.remove_prefix(kOfScripts.size());
@@ -351,7 +353,7 @@ class PickleReader {
     stack_.push_back(static_cast<PickleId>(pickle_.values.size() - 1));
   }
 
-  // What is above the last mark, which holds what is below.
+  // Returns where the values above the last mark begin; those below can't be taken while the mark is there.
   size_t bottom() const { return marks_.empty() ? 0 : marks_.back(); }
   PickleId top() const {
     if (stack_.size() <= bottom()) fail_damaged(fmt::format("no value found before byte {}", at_));
@@ -382,7 +384,7 @@ class PickleReader {
     if (pickle_.at(id).kind != kind) refuse(fmt::format("another value found before byte {}, {} needed", at_, what));
   }
 
-  // LibTorch makes room for all numbers below.
+  // Refuses a number that is larger than the count of values: LibTorch makes room for all smaller numbers.
   uint32_t memo_number(uint32_t number) const {
     if (number > pickle_.values.size())
       refuse(fmt::format("value {} of {} kept at byte {}", number, memo_.size(), at_));
@@ -395,7 +397,7 @@ class PickleReader {
     stack_.push_back(found->second);
   }
 
-  // Each value's levels after those of its elements; none is its own element.
+  // Counts how deep values are nested, elements before the values that hold them. No value may hold itself.
   void check_levels() const {
     enum : uint32_t { kUnseen = 0, kOpen = UINT32_MAX };
     std::vector<uint32_t> levels(pickle_.values.size(), kUnseen);

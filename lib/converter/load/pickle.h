@@ -30,9 +30,9 @@ struct PickleValue {
     kPersistent,  // what names a storage
   };
   Kind kind = Kind::kNone;
-  int64_t number = 0;              // of a bool or int
+  int64_t number = 0;              // value of a bool or int
   std::string_view text = {};      // of a string; of a global "module\nname"; of a double its bytes, the highest first
-  std::vector<PickleId> elements;  // of what has some
+  std::vector<PickleId> elements;  // of values that hold others
 };
 
 struct Pickle {
@@ -41,7 +41,7 @@ struct Pickle {
   std::vector<std::shared_ptr<const std::string>> joined_texts = {};  // names that were pickled in two parts
 
   const PickleValue& at(PickleId id) const { return values[id]; }
-  // Throws ConvertError (kBadFile) unless the value is of that kind and has so many elements or more.
+  // Returns the value. Throws ConvertError (kBadFile) unless it is of that kind and has so many elements or more.
   const PickleValue& at(PickleId id, PickleValue::Kind kind, size_t least = 0) const;
 };
 

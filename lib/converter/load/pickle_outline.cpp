@@ -40,19 +40,20 @@ Ref called(const PickledValue& callee) {
   return value_of(ValueKind::kObject, callee.text);
 }
 
-// torch.save's name of a class before PyTorch 1.6: ("module", class, file, source).
+// Returns the class for torch.save's name of it before PyTorch 1.6, ("module", class, file, source); else a value of
+// another kind.
 Ref tuple_of(const std::vector<Ref>& elements) {
   const bool is_class = elements.size() > 1 && elements[0]->kind == ValueKind::kString &&
                         elements[0]->text == "module" && elements[1]->kind == ValueKind::kClass;
   return is_class ? elements[1] : value_of(ValueKind::kOther);
 }
 
-// The machine that a pickle is a program of. Opcodes: Lib/pickle.py of Python, protocols 0 to 5.
+// Runs a pickle as the program that it is. Opcodes: Lib/pickle.py of Python, protocols 0 to 5.
 class Machine {
  public:
   Machine(std::string_view bytes, size_t begin) : bytes_(bytes), at_(begin) {}
 
-  // False where the bytes are no pickle. Ends at the end of the pickle, or of the bytes.
+  // Runs up to the end of the pickle, or of the bytes. Returns false where the bytes are no pickle.
   bool run() {
     while (!is_cut_ && !is_done_) {
       const std::string_view opcode = take(1);
@@ -66,7 +67,7 @@ class Machine {
   const PickledValue& top() const { return *stack_.front(); }
 
  private:
-  // Empty where so many bytes aren't there.
+  // Takes the next bytes; empty if there are fewer.
   std::string_view take(uint64_t count) {
     if (is_cut_ || count > bytes_.size() - at_) {
       is_cut_ = true;
@@ -105,7 +106,7 @@ class Machine {
   bool push_other() { return push(value_of(ValueKind::kOther)); }
   bool push_string(std::string_view text) { return push(value_of(ValueKind::kString, std::string(text))); }
 
-  // Each argument of an operation is a value, no mark.
+  // True if the top of the stack has as many values for an operation, none of them a mark.
   bool has(size_t count) const {
     return stack_.size() >= count && std::none_of(stack_.end() - static_cast<std::ptrdiff_t>(count), stack_.end(),
                                                   [](const Ref& value) { return value->kind == ValueKind::kMark; });
@@ -138,7 +139,7 @@ class Machine {
     return true;
   }
 
-  // The bytes end within a dict, or within several in one another.
+  // Ends the dicts that are open, one within another, when the bytes end.
   void close_all() {
     for (std::vector<Ref> items; pop_to_mark(items);) {
       if (!stack_.empty()) set_items(*stack_.back(), items);

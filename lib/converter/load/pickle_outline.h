@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a pickle holds at its top, read without running any of it: nothing is imported, called or built.
+// Reads what a pickle holds at its top, without running any of it: nothing is imported, called or built.
 #pragma once
 
 #include <cstddef>
@@ -27,8 +27,8 @@ struct PickleOutline {
 
 constexpr size_t kMostPickleKeys = 16;
 
-// The outline of the pickle that begins at `bytes[begin]`; `begin` is moved behind it. A pickle that goes on behind the
-// bytes is outlined as far as it is there. Nothing where the bytes are no pickle.
+// Returns the outline of the pickle that begins at `bytes[begin]`; `begin` is moved behind it. A pickle that goes on
+// behind the bytes is outlined as far as it is there. Nothing where the bytes are no pickle.
 std::optional<PickleOutline> pickle_outline(std::string_view bytes, size_t& begin);
 
 }  // namespace nnapi_convert

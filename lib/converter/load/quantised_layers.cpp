@@ -33,7 +33,7 @@ Value* argument_value(const Node& node, const char* name) {
   return index ? node.input(static_cast<size_t>(*index)) : nullptr;
 }
 
-// The attribute of `module` that `value` reads; nothing if it is something else.
+// Returns the attribute of `module` that `value` reads; nothing if it is something else.
 std::optional<c10::IValue> attribute_of(const Value& value, const Module& module, const Value& self) {
   if (&value == &self) return module._ivalue();
   const Node* node = value.node();
@@ -43,18 +43,18 @@ std::optional<c10::IValue> attribute_of(const Value& value, const Module& module
   return object->toObject()->getAttr(node->s(c10::attr::name));
 }
 
-// The tensor of a bias, an undefined one for None; nothing where it is computed.
+// Returns the tensor of a bias, an undefined one for None; nothing where it is computed.
 std::optional<at::Tensor> bias_of(const Value& value, const Module& module, const Value& self) {
   const auto constant = torch::jit::toIValue(&value);
   const auto found = constant ? std::optional<c10::IValue>(*constant) : attribute_of(value, module, self);
   if (!found) return std::nullopt;
   if (found->isNone()) return at::Tensor();
-  const bool is_of_others = !constant && value.uses().size() != 1;  // they may change it
+  const bool is_of_others = !constant && value.uses().size() != 1;  // others may change it
   if (!found->isTensor() || is_of_others) return std::nullopt;
   return found->toTensor().detach().to(at::kFloat).contiguous();
 }
 
-// A weight of 8 bits; its axes are the other way round for `is_turned`.
+// Returns the 8-bit weight that `value` is the dequantize of, transposed if `is_turned`; nothing for other values.
 std::optional<at::Tensor> weight_before(const Value& value, bool is_turned) {
   if (value.node()->kind() != c10::Symbol::aten("dequantize")) return std::nullopt;
   const auto constant = torch::jit::toIValue(value.node()->input(0));
@@ -76,12 +76,13 @@ struct Layer {
   Value* input;
   at::Tensor weight;
   Value* bias;
-  std::vector<c10::IValue> arguments;  // of the prepack, after the bias
-  int64_t output_axis = 0;             // of the weight
+  std::vector<c10::IValue> arguments;  // arguments of the prepack after the bias
+  int64_t output_axis = 0;             // the weight's axis of output channels
   bool has_relu_form = true;
 };
 
-// stride, padding, dilation and groups, or what the transposed form has.
+// Returns stride, padding, dilation and groups, for the transposed form also output_padding; nothing if one is
+// computed.
 std::optional<std::vector<c10::IValue>> convolution_arguments(const Node& node, bool is_transposed) {
   std::vector<c10::IValue> result;
   for (const char* name : {"stride", "padding", "output_padding", "dilation", "groups"}) {
@@ -119,7 +120,7 @@ std::optional<Layer> convolution(const Node& node, Value* input_value) {
                *arguments};
 }
 
-// The value whose two axes `value` has the other way round.
+// Returns the value that `value` is the transpose of, by its two axes; null if it is none.
 Value* before_transposition(Value* value) {
   const Node* node = value->node();
   const std::string kind = node->kind().toQualString();

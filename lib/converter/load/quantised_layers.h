@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Convolutions and linear layers between dequantize and quantize, as those of PyTorch with packed weights.
+// Turns convolutions and linear layers between dequantize and quantize into those of PyTorch with packed weights.
 #pragma once
 
 #include <torch/csrc/jit/api/module.h>
@@ -18,7 +18,7 @@ struct QuantisedResult {
 torch::jit::Value* add_quantised_layer(torch::jit::Node* layer, const QuantisedResult& result,
                                        torch::jit::Module& module, torch::jit::Value* self);
 
-// The quantised tensor that `value` is the dequantize of; null if it isn't, or where its dtype is another.
+// Returns the quantised tensor that `value` is the dequantize of; null if it isn't, or where its dtype is another.
 torch::jit::Value* quantised_before(torch::jit::Value* value);
 
 }  // namespace nnapi_convert

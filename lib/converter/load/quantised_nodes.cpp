@@ -77,7 +77,7 @@ class QuantisedNode {
     return read_dtype(integer_of(*tagged_as(name, "as_scalar_type")), node_.target);
   }
 
-  // Zero if the node has none.
+  // Returns the scale or zero point of this name; zero if the node has none.
   Parameter parameter(const char* name) const {
     const json* argument = find(name);
     Parameter result;
@@ -100,7 +100,7 @@ class QuantisedNode {
 
   bool is_per_channel() const { return name_.find("per_channel.") != std::string::npos; }
 
-  // Nothing where a scale is computed.
+  // Returns how the node rounds; nothing where a scale is computed.
   std::optional<Rounding> rounding() const {
     if (!scale_.known || !zero_point_.known) return std::nullopt;
     Rounding result{scale_.known->to(at::kDouble), zero_point_.known->to(at::kLong)};
@@ -125,7 +125,7 @@ class QuantisedNode {
     return text_member(*tagged(outputs[0]).value, "name");
   }
 
-  // Scale and zero point by the numbers of a call.
+  // Notes the scale and the zero point that each call computes from its own numbers.
   void add_range() {
     for (const json& output : list_of(member(node_.json, "outputs"))) {
       if (tagged(output).kind == "as_tensor") {
@@ -150,7 +150,8 @@ class QuantisedNode {
     give(computed_integers());
   }
 
-  // To quint8, whose integers are those of int8 plus 128.
+  // Adds rounding to quint8, whose integers are those of int8 plus 128. Returns false where quint8 can't hold the
+  // integers.
   bool add_bytes(const Rounding& known) {
     const bool is_signed = known.dtype == at::kChar;
     if (known.axis || (!is_signed && known.dtype != at::kByte) || !fits(known, at::Tensor(at::zeros({})))) return false;
@@ -178,7 +179,7 @@ class QuantisedNode {
     return parameter.number ? NamedValue(*parameter.number) : NamedValue(parameter.computed);
   }
 
-  // The axis of channels is the last one, so that one number for each is in its place.
+  // Swaps the axis of channels with the last one, so that one number for each channel is in its place.
   Value* turned(Value* value) {
     return is_per_channel() ? insert("transpose", {value, integer("axis"), int64_t{-1}}) : value;
   }
@@ -191,7 +192,7 @@ class QuantisedNode {
     Value* shifted = insert("add", {places, operand(zero_point_)});
     Value* limited = insert("clamp", {shifted, integer("quant_min"), integer("quant_max")});
     Value* whole = turned(limited);
-    if (dtype("dtype") != at::kInt) scope_.quantised.whole.emplace(result(), whole);  // floats hold those of 16 bits
+    if (dtype("dtype") != at::kInt) scope_.quantised.whole.emplace(result(), whole);  // floats hold integers of 16 bits
     return insert("to", {whole, static_cast<int64_t>(dtype("dtype"))});
   }
 
@@ -203,7 +204,7 @@ class QuantisedNode {
     return turned(insert("mul", {insert("sub", {input, operand(zero_point_)}), operand(scale_)}));
   }
 
-  // The constant that integers stand for; nothing where they are computed.
+  // Returns the constant that the integers stand for; nothing where they are computed.
   std::optional<at::Tensor> weight() const {
     const auto found = scope_.quantised.weights.find(input_);
     if (found == scope_.quantised.weights.end()) return std::nullopt;
@@ -221,7 +222,7 @@ class QuantisedNode {
     return weight_of_groups(integers, *known, size);
   }
 
-  // Null where the integers are not a quint8 tensor's of this scale.
+  // Returns the quint8 tensor whose integers the node reads; null if there is none, or if its scale is another.
   Value* bytes() const {
     const auto found = scope_.quantised.bytes.find(input_);
     const auto known = found == scope_.quantised.bytes.end() ? std::nullopt : rounding();

@@ -21,7 +21,7 @@ c10::IValue run_operator(const std::string& name, torch::jit::Stack arguments) {
   return arguments.at(0);
 }
 
-// "quantized::embedding_4bit", "quantized::embedding_bag_byte_rowwise_offsets" and their like.
+// True for "quantized::embedding_4bit", "quantized::embedding_bag_byte_rowwise_offsets" and their like.
 bool reads_quantised_table(const torch::jit::Node& node) {
   static const std::vector<std::string> kinds = {"quantized::embedding_byte",
                                                  "quantized::embedding_4bit",
@@ -38,15 +38,15 @@ bool is_bag(const torch::jit::Node& node) {
   return node.schema().argumentIndexWithName("offsets").has_value();
 }
 
-// How many indices the node takes: of a pruned table those that its mapping has.
+// Returns how many indices the node takes: for a pruned table, those that its mapping has.
 int64_t index_count(const c10::IValue& weight, const c10::IValue& mapping) {
   if (mapping.isTensor() && mapping.toTensor().numel() > 1) return mapping.toTensor().numel();
   return weight.isTensor() ? weight.toTensor().size(0)
                            : run_operator("quantized::embedding_bag_unpack", {weight}).toTensor().size(0);
 }
 
-// The rows as the node itself reads them, each as a bag of its own; nothing where they are computed, or where the node
-// can't be run.
+// Returns the table's rows as the node itself reads them, each as a bag of its own; nothing where they are computed, or
+// where the node can't be run.
 std::optional<at::Tensor> float_table(torch::jit::Node* node) {
   const auto weight = known(node, "weight"), pruned = known(node, "pruned_weights");
   const std::optional<c10::IValue> mapping =
@@ -71,7 +71,7 @@ std::optional<at::Tensor> float_table(torch::jit::Node* node) {
   }
 }
 
-// Of bags without offsets each row of the indices is one.
+// Sums the rows of a table for bags without offsets: each row of the indices is a bag.
 torch::jit::Value* sum_of_rows(PlainCalls& plain, torch::jit::Node* node, torch::jit::Value* table) {
   torch::jit::Value* indices = argument(node, "indices");
   torch::jit::Value* rows = plain.insert("embedding", {table, indices});
@@ -83,7 +83,8 @@ torch::jit::Value* sum_of_rows(PlainCalls& plain, torch::jit::Node* node, torch:
   return plain.insert("sum", {rows, c10::IValue(std::vector<int64_t>{1})});
 }
 
-// Quantised bags are sums, whatever their `mode` says. Nothing where it isn't known whether there are offsets.
+// Makes float bags. Quantised bags are sums, whatever their `mode` says. Returns null where it isn't known whether
+// there are offsets.
 torch::jit::Value* bags_of(PlainCalls& plain, torch::jit::Node* node, torch::jit::Value* table) {
   torch::jit::Value *offsets = argument(node, "offsets"), *factors = argument(node, "per_sample_weights");
   const auto is_known = [](const torch::jit::Value& optional) {
@@ -93,7 +94,7 @@ torch::jit::Value* bags_of(PlainCalls& plain, torch::jit::Node* node, torch::jit
   if (offsets->mustBeNone()) return sum_of_rows(plain, node, table);
   torch::jit::Value* all = plain.insert("embedding_bag", {table, argument(node, "indices"), offsets, false, 0, false,
                                                           factors, argument(node, "include_last_offset")});
-  torch::jit::Value* bags = all->node()->input(0);  // of the tuple
+  torch::jit::Value* bags = all->node()->input(0);  // first element of the tuple of results
   all->node()->destroy();
   return bags;
 }

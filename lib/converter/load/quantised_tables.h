@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tables of embeddings whose rows are rounded to 8, 4 or 2 bits, with a scale for each row. NNAPI has none: they become
-// float tables of the same values.
+// Replaces tables of embeddings whose rows are rounded to 8, 4 or 2 bits, with a scale for each row. NNAPI has none:
+// they become float tables of the same values.
 #pragma once
 
 #include <torch/csrc/jit/api/module.h>

@@ -6,9 +6,9 @@
 namespace nnapi_convert {
 namespace {
 
-constexpr int64_t kShift = 128;  // from int8 to uint8
+constexpr int64_t kShift = 128;  // int8 + kShift = uint8
 
-// One number for each channel in the place of its axis, to compute with a tensor of `rank` axes.
+// Reshapes one number for each channel for computing with a tensor of `rank` axes.
 at::Tensor along(const at::Tensor& numbers, const Rounding& rounding, int64_t rank) {
   if (!rounding.axis) return numbers.reshape({});
   std::vector<int64_t> sizes(static_cast<size_t>(rank), 1);

@@ -9,8 +9,8 @@
 
 namespace nnapi_convert {
 
-// How integers stand for numbers: (integer - zero point) * scale, with one scale or with one for each channel of an
-// axis.
+// The way in which integers stand for numbers: (integer - zero point) * scale, with one scale or with one for each
+// channel of an axis.
 struct Rounding {
   at::Tensor scales;       // float64, of one element without an axis
   at::Tensor zero_points;  // int64, as many
@@ -23,17 +23,17 @@ struct Rounding {
 // True if there are as many scales as `tensor` has channels, each above zero and finite.
 bool fits(const Rounding& rounding, const at::Tensor& tensor);
 
-// `numbers` as integers, as the program rounds them.
+// Returns `numbers` as integers, as the program rounds them.
 at::Tensor rounded(const at::Tensor& numbers, const Rounding& rounding);
 
-// The numbers that `integers` stand for: a quantised tensor (qint8) where they have 8 bits, and all zero points are 0
-// or there is one scale; a float tensor otherwise.
+// Returns the numbers that `integers` stand for: a quantised tensor (qint8) where they have 8 bits, and all zero points
+// are 0 or there is one scale; a float tensor otherwise.
 at::Tensor weight_of(const at::Tensor& integers, const Rounding& rounding);
 
-// The same in groups of `size` along the last axis, with a scale for each group.
+// Returns the numbers that `integers` stand for in groups of `size` along the last axis, each with its scale.
 at::Tensor weight_of_groups(const at::Tensor& integers, const Rounding& rounding, int64_t size);
 
-// A tensor of qint8 with one scale as one of quint8, which has the same numbers.
+// Returns a tensor of qint8 with one scale as one of quint8, which has the same numbers.
 at::Tensor as_quint8(const at::Tensor& quantised);
 
 }  // namespace nnapi_convert

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How people save a model that this program reads, for messages. PyTorch 2.14 calls torch.jit.trace deprecated,
+// Says how people save a model that this program reads, for messages. PyTorch 2.14 calls torch.jit.trace deprecated,
 // and 1.13 has no exported programs.
 #pragma once
 

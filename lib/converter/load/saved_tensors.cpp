@@ -21,12 +21,12 @@ namespace {
 
 using Kind = PickleValue::Kind;
 
-// For what torch.save wrote rightly, and the program doesn't take.
+// Refuses what torch.save wrote rightly, and the program doesn't take.
 [[noreturn]] void refuse_saved(const std::string& what) {
   throw ConvertError(ExitCode::kNotConvertible, what);
 }
 
-// Memory mapped from the file where the record lies there as it is, and as LibTorch aligns tensors; else none.
+// Returns the record's memory mapped from the file; none if it is stored compressed, or not as LibTorch aligns tensors.
 at::DataPtr mapped(const ArchiveFile& archive, const nnapi_shim::ZipRecord& record, SourceChecks* checks) {
   const auto begin = archive.data_begin(record);
   const uint64_t position = archive.file().begin + begin.value_or(0);
@@ -68,7 +68,7 @@ double big_endian_double(std::string_view bytes) {
   return value;
 }
 
-// The archive that torch.save wrote.
+// Reads the archive that torch.save wrote.
 class SavedValues {
  public:
   SavedValues(const ArchiveFile& archive, const std::string& name, SourceChecks* checks)
@@ -90,7 +90,7 @@ class SavedValues {
     return *found->second;
   }
 
-  // Each once, however often others hold it.
+  // Returns the value. Makes each value once, however often others hold it.
   const c10::IValue& value(PickleId id) {
     const auto found = values_.find(id);
     return found != values_.end() ? found->second : values_.emplace(id, made(id)).first->second;
@@ -182,7 +182,8 @@ class SavedValues {
         fmt::format("entry {} holds {}, which is no plain tensor{}", name_, name.substr(name.find('\n') + 1), hint));
   }
 
-  // function, class, its arguments, attributes of the object: torch.save writes so a tensor that has attributes
+  // Makes a tensor of (function, class, its arguments, attributes of the object), as torch.save writes one with
+  // attributes.
   at::Tensor rebuilt_from_type(const PickleValue& call) {
     const std::string_view type = argument(call, 1, Kind::kGlobal).text;
     if (type != "torch\nTensor" && type != "torch._tensor\nTensor" && type != "torch.nn.parameter\nParameter") {
@@ -198,7 +199,7 @@ class SavedValues {
     fail_no_tensor(function);
   }
 
-  // storage, offset, sizes, strides, ...
+  // Makes a tensor of (storage, offset, sizes, strides, ...).
   at::Tensor rebuilt(const PickleValue& call) {
     const PickleValue& storage = argument(call, 0, Kind::kPersistent);
     const int64_t offset = argument(call, 1, Kind::kInt).number;
@@ -219,7 +220,7 @@ class SavedValues {
                      name_);
   }
 
-  // As `rebuilt`, with (scheme, scale, zero point) behind the strides.
+  // Makes a quantised tensor of rebuilt()'s arguments with (scheme, scale, zero point) behind the strides.
   at::Tensor rebuilt_quantised(const PickleValue& call) {
     const std::vector<PickleId>& parameters = argument(call, 4, Kind::kTuple).elements;
     const bool is_per_tensor = parameters.size() == 3 && pickle_.at(parameters[0]).text == "torch\nper_tensor_affine" &&
@@ -246,7 +247,7 @@ class SavedValues {
   std::map<std::string, c10::Storage> storages_;
 };
 
-// The last element's place plus one, of tensors with elements; nothing on overflow.
+// True if the tensor's last element is one of the storage's `elements`, or it has none. False on overflow.
 bool fits(const std::vector<int64_t>& sizes, const std::vector<int64_t>& strides, int64_t offset, uint64_t elements) {
   if (offset < 0 || sizes.size() != strides.size()) return false;
   uint64_t last = static_cast<uint64_t>(offset), count = 1;

@@ -15,26 +15,26 @@
 
 namespace nnapi_convert {
 
-// The record's bytes as a storage: mapped from the file where it is large and aligned, and then checked by `checks`
-// (null: not at all); else read and checked. Throws as checked_bytes().
+// Returns the record's bytes as a storage: mapped from the file where it is large and aligned, and then checked by
+// `checks` (null: not at all); else read and checked. Throws as checked_bytes().
 c10::Storage storage_of(const ArchiveFile& archive, const nnapi_shim::ZipRecord& record, SourceChecks* checks);
 
-// A tensor that lies so in the storage. Throws ConvertError (kBadFile) where it lies outside.
+// Returns the tensor that the storage has there. Throws ConvertError (kBadFile) where it lies outside.
 at::Tensor tensor_in(const c10::Storage& storage, c10::ScalarType dtype, const std::vector<int64_t>& sizes,
                      const std::vector<int64_t>& strides, int64_t offset, const std::string& name);
 at::Tensor tensor_in(const c10::Storage& storage, const TensorMeta& meta, const std::string& name);
 
-// What torch.save wrote as a record of `archive`: tensors, numbers, strings, and tuples, lists and dicts of them.
-// Throws ConvertError (kBadFile) for anything else.
-// Mapped storages are checked by `checks`; null: not at all.
+// Reads the value that torch.save wrote as a record of `archive`: tensors, numbers, strings, and tuples, lists and
+// dicts of them. Throws ConvertError for anything else (kNotConvertible) and for damaged records (kBadFile). Mapped
+// storages are checked by `checks`; null: not at all.
 c10::IValue load_saved(const ArchiveFile& archive, const std::string& path, const nnapi_shim::ZipRecord& record,
                        SourceChecks* checks);
 
-// The same of a file by itself.
+// Reads the value that torch.save wrote as a file by itself.
 c10::IValue load_saved(const std::string& path);
 
-// A record's bytes, unpacked and checked. Throws DamagedFile, or ConvertError (kBadFile) for what isn't read, which
-// name it.
+// Returns a record's bytes, unpacked and checked. Throws DamagedFile, or ConvertError (kBadFile) for what isn't read;
+// both name the record.
 std::string checked_bytes(const ArchiveFile& archive, const nnapi_shim::ZipRecord& record);
 
 }  // namespace nnapi_convert

@@ -8,7 +8,7 @@
 namespace nnapi_convert {
 namespace {
 
-constexpr int kDeepest = 8;  // of sums in products in sums
+constexpr int kDeepest = 8;  // levels of sums in products in sums
 
 bool is_name(std::string_view text) {
   const bool begins = !text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) == 0;
@@ -17,7 +17,7 @@ bool is_name(std::string_view text) {
          });
 }
 
-// A number has no symbol and the factor 0.
+// A sum of a number and a factor times a symbol; a plain number has no symbol and the factor 0.
 using Term = SizeExpression;
 
 std::optional<Term> sum_of(const Term& a, const Term& b) {
@@ -45,7 +45,7 @@ std::optional<Term> number_of(std::string_view digits) {
   return read.ec == std::errc() && read.ptr == end ? std::optional(number) : std::nullopt;
 }
 
-// "Add(Mul(Integer(2), Symbol('s77', ...)), Integer(1))"
+// Reads sympy's srepr(), such as "Add(Mul(Integer(2), Symbol('s77', ...)), Integer(1))".
 class Reader {
  public:
   explicit Reader(std::string_view text) : rest_(text) {}
@@ -79,7 +79,7 @@ class Reader {
     return take("Mul(") ? read_operands(product_of, depth) : std::nullopt;
   }
 
-  // "s77', positive=True, integer=True)"
+  // Reads the rest of a symbol, such as "s77', positive=True, integer=True)".
   std::optional<Term> read_symbol() {
     const auto name = take_until('\'');
     const auto assumptions = take_until(')');
@@ -105,7 +105,7 @@ class Reader {
   std::string_view rest_;
 };
 
-// "2*s0 + 1", as programs of PyTorch 2.1 to 2.5 have it.
+// Reads an expression such as "2*s0 + 1", as programs of PyTorch 2.1 to 2.5 have it.
 class InfixReader {
  public:
   explicit InfixReader(std::string_view text) : rest_(text) {}
@@ -134,7 +134,7 @@ class InfixReader {
     return product;
   }
 
-  // A name or an integer.
+  // Reads a name or an integer.
   std::optional<Term> read_factor() {
     const std::string_view text = rest_.substr(0, rest_.find_first_of(" *"));
     rest_.remove_prefix(text.size());

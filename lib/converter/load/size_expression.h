@@ -9,7 +9,7 @@
 
 namespace nnapi_convert {
 
-// factor * symbol + offset; the factor is above 0.
+// A size that is factor * symbol + offset; the factor is above 0.
 struct SizeExpression {
   std::string symbol;  // "s77"
   int64_t factor = 1, offset = 0;

@@ -16,7 +16,7 @@ using nlohmann::json;
 
 struct NumberFunction {
   const char* target;
-  const char* kind;  // in TorchScript
+  const char* kind;  // the operator in TorchScript
 };
 
 constexpr NumberFunction kFunctions[] = {
@@ -51,7 +51,8 @@ constexpr NumberFunction kFunctions[] = {
     {"aten.sym_numel.default", "aten::numel"},
 };
 
-// In Python an integer to the power of an integer of 0 or more is an integer; aten::pow gives a float.
+// Returns base ** exponent. In Python an integer to the power of an integer of 0 or more is an integer; aten::pow gives
+// a float.
 torch::jit::Value* power_of(torch::jit::Graph& graph, const std::vector<torch::jit::NamedValue>& arguments) {
   torch::jit::Value *base = arguments[0].value(graph), *exponent = arguments[1].value(graph);
   const auto is_integer = [](const torch::jit::Value* value) {

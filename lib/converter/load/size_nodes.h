@@ -6,7 +6,7 @@
 
 namespace nnapi_convert {
 
-// False for other nodes.
+// Appends a node that computes with sizes; false for other nodes.
 bool add_size_node(torch::jit::Graph& graph, const ExportNode& node, ExportScope& scope);
 
 }  // namespace nnapi_convert

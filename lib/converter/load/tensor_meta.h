@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an exported program says of a tensor: its type, and how it lies in its storage.
+// Reads what an exported program says of a tensor: its type, and how it lies in its storage.
 #pragma once
 
 #include <c10/core/ScalarType.h>
@@ -12,7 +12,7 @@
 
 namespace nnapi_convert {
 
-// A number that is known at export, or an expression of sizes.
+// A size that is a number known at export, or an expression of sizes.
 struct ExportedSize {
   std::optional<int64_t> number;
   std::string expression = {};       // "Symbol('s77', positive=True, integer=True)"

@@ -115,7 +115,7 @@ class TracedInputs {
     return tensor(parts, &pickle_.at(parts.elements[4], Kind::kTuple, 3));
   }
 
-  // (storage, offset, sizes, strides, ...); a quantised one has (scheme, scale, zero point) next.
+  // Makes a tensor of (storage, offset, sizes, strides, ...); a quantised one has (scheme, scale, zero point) next.
   c10::IValue tensor(const PickleValue& parts, const PickleValue* quantiser) const {
     const PickleValue& storage =
         pickle_.at(pickle_.at(parts.elements[0], Kind::kPersistent, 1).elements[0], Kind::kTuple, 5);

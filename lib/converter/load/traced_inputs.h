@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What torch.jit.trace of PyTorch 2 leaves in the file that it saves: the sizes and dtypes of its example.
+// Reads the sizes and dtypes of the example that torch.jit.trace of PyTorch 2 leaves in the file that it saves.
 #pragma once
 
 #include <ATen/core/ivalue.h>
@@ -11,8 +11,8 @@
 
 namespace nnapi_convert {
 
-// Arguments of the method like those of the trace, in lists, tuples and dicts as there; each tensor is a single zero
-// that is repeated. Empty where the file says nothing, or something that can't be.
+// Returns arguments of the method like those of the trace, in lists, tuples and dicts as there; each tensor is a single
+// zero that is repeated. Empty where the file says nothing, or something that can't be.
 std::vector<c10::IValue> read_traced_inputs(ModelArchive& archive, const std::string& method = "forward");
 
 }  // namespace nnapi_convert

@@ -11,7 +11,8 @@ namespace {
 
 constexpr const char* kAttribute = "training";
 
-// A frozen module, a traced function or what optimize_for_mobile made has no such attribute.
+// True for a module in training mode. A frozen module, a traced function or what optimize_for_mobile made has no such
+// attribute.
 bool is_training(const torch::jit::Module& module) {
   return module.hasattr(kAttribute) && module.attr(kAttribute).toBool();
 }

@@ -29,8 +29,9 @@ std::optional<TreeKind> kind_of(const std::string& type) {
   return std::nullopt;
 }
 
-// The names of an object's fields where the file has them, one for each of its `count` values: Transformers' outputs
-// and caches have a list of them, dataclasses have that list before the names of fields that are None. Else nothing.
+// Returns the names of an object's fields where the file has them, one for each of its `count` values; else nothing.
+// Transformers' outputs and caches have a list of them, dataclasses have that list before the names of fields that are
+// None.
 std::vector<std::string> fields_of(const std::string& context, size_t count) {
   if (is_nested_too_deep(context)) return {};
   const json parsed = json::parse(context, nullptr, false);

@@ -21,7 +21,7 @@ constexpr const char* kUnknownForm =
     "it runs inside of torch.vmap, where operators of single elements and indexing are known only; write the function "
     "for the whole batch, without torch.vmap";
 
-// Operators whose results have the shape that their tensors are broadcast to, each element for itself.
+// Returns the operators that compute each element for itself, in the shape that their tensors are broadcast to.
 const std::set<std::string>& pointwise_operators() {
   static const std::set<std::string> names = {
       "__and__",     "__or__",      "__xor__",     "_to_copy",    "abs",   "add",         "alias",     "bitwise_and",
@@ -35,7 +35,7 @@ const std::set<std::string>& pointwise_operators() {
   return names;
 }
 
-// "add" of "aten.add.Tensor"; empty for other libraries.
+// Returns "add" for "aten.add.Tensor"; empty for other libraries.
 std::string aten_name(const std::string& target) {
   constexpr const char* kAten = "aten.";
   const size_t begin = std::string(kAten).size(), end = target.rfind('.');
@@ -110,14 +110,14 @@ class VmapNode {
     return integer_of(*given.value);
   }
 
-  // Counted from the first of `rank` axes.
+  // Returns the axis that an argument names, counted from the first of `rank` axes.
   int64_t axis(size_t index, int64_t rank) const {
     const int64_t given = integer(index), counted = given < 0 ? given + rank : given;
     if (counted >= 0 && counted < rank) return counted;
     fail_export(fmt::format("{}{}: axis {} of {} found", place_of(node_), node_.target, given, rank));
   }
 
-  // The level that a step names, the outermost is 1.
+  // Returns the level that a step names; the outermost is 1.
   int64_t level(size_t index) const {
     const int64_t given = integer(index);
     if (given >= 1 && given <= scope_.batched.open_levels) return given;
@@ -202,7 +202,7 @@ class VmapNode {
     finish(graph_.insert(c10::aten::expand, {value, sizes}), {from.levels, rank});
   }
 
-  // Of a tensor that all lanes share, by tensors of integers for its first axes.
+  // Adds an index into a tensor that all lanes share, by tensors of integers for its first axes.
   void index() {
     const std::string from = tensor(0);
     const std::vector<std::string> places = tensors_in(argument(1));
@@ -216,7 +216,8 @@ class VmapNode {
     mark_results(result);
   }
 
-  // A tensor without axes yields to others when dtypes are combined, and it has none here only inside of torch.vmap.
+  // Refuses several dtypes: a tensor without axes yields to others when dtypes are combined, and it has none here only
+  // inside of torch.vmap.
   void check_dtypes(const std::string& operation) const {
     if (operation == "to") return;
     std::set<int64_t> dtypes;

@@ -26,7 +26,7 @@ constexpr double kMostElements = 8.6e9;  // 2^33: two times what NNAPI's operand
                      fmt::format("{}: {}: {}; needed: {}", source_of(node), node.kind().toQualString(), found, needed));
 }
 
-// The product of the list's constant numbers, as all others are 1 or more where there is something to compute.
+// Returns the product of the list's constant numbers: all others are 1 or more where there is something to compute.
 double elements_of(const Value& list) {
   double count = 1;
   for (const Value* size : list.node()->inputs()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arguments that end LibTorch's process, or keep it busy for hours, as soon as one of its passes evaluates the call.
+// Refuses arguments that end LibTorch's process, or keep it busy for hours, when one of its passes evaluates the call.
 #pragma once
 
 #include <torch/csrc/jit/api/module.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Inputs whose values decide sizes or branches: of lengths, counts, positions.
+// Finds inputs whose values decide sizes or branches: lengths, counts, positions.
 #pragma once
 
 #include <string>

@@ -144,7 +144,7 @@ class Lowering {
     const int input = input_number(id);
     if (input >= 0) {
       InterfaceOutput output{InterfaceOutput::Source::kInput, static_cast<size_t>(input), {}, false, {}};
-      // Tensors of rank 0 and of one element have the same operand.
+      // The shape tells a tensor of rank 0 from one of one element, which has the same operand.
       if (type.dims != input_types_[static_cast<size_t>(input)].dims) output.shape = type.dims;
       return output;
     }

@@ -79,7 +79,7 @@ struct ModelGraph {
 // Returns the graph of a model that NNAPI runs whole.
 ModelGraph graph_of(const nnapi::Model& model, const ModuleInterface& interface);
 
-// A partitioned model. The plan must still have its NNAPI models.
+// A partitioned model whose graph is made. Its plan must still have its NNAPI models.
 struct PlannedGraph {
   const NormalisedModel& model;
   const Plan& plan;

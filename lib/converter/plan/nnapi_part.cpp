@@ -47,7 +47,7 @@ bool keeps_axes(OperationCode code) {
          code == OperationCode::STRIDED_SLICE || code == OperationCode::GATHER;
 }
 
-// Returns whether all that reads the operand, of rank 4, are TRANSPOSEs from N,H,W,C to N,C,H,W, perhaps after
+// Returns whether all readers of the operand, of rank 4, are TRANSPOSEs from N,H,W,C to N,C,H,W, perhaps after
 // elementwise operations and those that take a part.
 bool is_read_as_nhwc(const nnapi::Model& model, nnapi::OperandId id) {
   bool any = false;
@@ -143,7 +143,7 @@ std::optional<SegmentRefusal> device_refusal(const nnapi::Model& model, const Pl
   return refusal;
 }
 
-// The first line of a refusal by NNAPI's rules: the cause, and what to do.
+// Returns the first line of a refusal by NNAPI's rules: the cause, and what to do.
 std::string violated_level(const nnapi::Model& model, const PlanOptions& options) {
   const int feature_level = options.target_level();
   if (feature_level < kLevelOfNchw && !options.layout.nhwc && has_images(model)) {

@@ -180,7 +180,7 @@ Count of_einsum(const Call& call) {
 
 using Formula = Count (*)(const Call&);
 
-// Null where there is none.
+// Returns the formula; null where there is none.
 Formula formula_of(Macs macs) {
   switch (macs) {
     case Macs::kUnstated:
@@ -220,8 +220,8 @@ bool ends_with(const std::string& text, const std::string& part) {
   return text.size() >= part.size() && text.compare(text.size() - part.size(), part.size(), part) == 0;
 }
 
-// Operators that nothing is stated of. LibTorch's own cost nothing, but for transforms, solvers, and gradients; what is
-// in other libraries may cost something.
+// Returns the kind of an operator that states none. LibTorch's own operators have no multiply-adds, except for
+// transforms, solvers, and gradients; those of other libraries may have some.
 Macs unstated_macs(const TorchNode& node) {
   static const std::set<std::string> spaces = {"aten",       "prim",      "nnapi_convert", "quantized",
                                                "_quantized", "prepacked", "torchvision"};

@@ -14,7 +14,7 @@ namespace {
 using torch::jit::Node;
 using torch::jit::Value;
 
-// Another kind of value, or a constant of more than numbers and texts.
+// Thrown for a value that is no tensor and no sizes, and for a constant of more than numbers and texts.
 struct NoForm {};
 
 class FormWriter {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What of a node decides how NNAPI lowers it by itself, as a text: deep networks repeat their nodes.
+// Writes as a text what decides how NNAPI lowers a node by itself: deep networks repeat their nodes.
 #pragma once
 
 #include <torch/csrc/jit/ir/ir.h>

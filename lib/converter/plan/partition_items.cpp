@@ -45,7 +45,7 @@ std::string on_one_line(const std::string& message) {
 using torch::jit::Node;
 using torch::jit::Value;
 
-// The number of rows with which each operation is tried.
+// The number of rows with which a row-by-row operation is tried.
 constexpr int64_t kFewRows = 2;
 
 // True if the operator may write to the argument, or to what it holds.
@@ -63,7 +63,7 @@ bool changes_in_place(Node& node) {
   return changes;
 }
 
-// The values that the node, or nodes in its blocks, may change in place.
+// Returns the values that the node, or nodes in its blocks, may change in place.
 std::vector<Value*> changed_values(Node& node) {
   std::vector<Value*> changed;
   for_each_node(node, [&](Node& each) {
@@ -77,7 +77,7 @@ std::vector<Value*> changed_values(Node& node) {
   return changed;
 }
 
-// An attribute by the object that has it: several paths may lead to one object.
+// An attribute, identified by the object that has it: several paths may lead to one object.
 using Attribute = std::pair<const void*, std::string>;
 
 Attribute attribute_of(const Node& access, const torch::jit::Module& module) {
@@ -146,7 +146,7 @@ bool makes_new_tensors(const Node& node) {
                      [](const c10::Argument& result) { return result.alias_info() == nullptr; });
 }
 
-// The arguments of forward, and what attributes hold.
+// Returns the arguments of forward, and what the graph reads from attributes.
 std::vector<Value*> values_from_outside(torch::jit::Graph& graph) {
   std::vector<Value*> values(graph.inputs().begin() + 1, graph.inputs().end());
   for_each_node(graph, [&](Node& node) {
@@ -208,8 +208,8 @@ class Items {
     const auto kept = kept_.find(&node);
     if (!item.reason && kept != kept_.end()) item.reason = kept->second;
     item.cost = cost_kind(node);
-    if (item.cost == CostKind::kUnknown && item.computes) return;  // keeps the count of its NNAPI operations
-    // What the original's operator costs: its form for NNAPI may multiply more, such as a resize by matrices.
+    if (item.cost == CostKind::kUnknown && item.computes) return;  // keeps the count of its NNAPI operations as `macs`
+    // Counts the original's operator: its form for NNAPI may multiply more, such as a resize by matrices.
     const NodeCost cost = cost_of(node, inferred_);
     if (cost.macs.is_known() || item.macs == 0) item.macs = cost.macs;
     item.is_estimated = item.is_estimated || cost.is_estimated;
@@ -219,8 +219,8 @@ class Items {
     return {source_of(node), node.kind().toQualString(), on_one_line(why), "", ""};
   }
 
-  // A node of a form that NNAPI took before is taken without another trial. Refused ones are tried each: the reason
-  // names the line.
+  // Tries whether NNAPI takes the node. A form that NNAPI took before is taken without another trial. A refused form is
+  // tried for each of its nodes: the reason names the node's line.
   void try_form(PartitionItem& item) {
     const auto form = item.nodes.size() == 1 ? form_of(*item.nodes[0], inferred_.types) : std::nullopt;
     const auto known = form ? lowered_.find(*form) : lowered_.end();
@@ -356,7 +356,7 @@ class Items {
   }
 
   void keep_order_of_changes() {
-    constexpr size_t kMostPairs = 200'000;  // of changes and other items, each of which asks for their memory
+    constexpr size_t kMostPairs = 200'000;  // pairs of a change and another item, whose memory is compared
     std::vector<size_t> changes;
     for (size_t i = 0; i < items_.size(); ++i) {
       if (changes_in_place(*items_[i].nodes[0])) changes.push_back(i);
@@ -374,7 +374,7 @@ class Items {
     }
   }
 
-  // Each change comes after all before it and before all after it.
+  // Runs each change after all items before it, and before all items after it.
   void keep_all_in_order(const std::vector<size_t>& changes) {
     std::optional<size_t> change;
     auto next = changes.begin();
@@ -387,7 +387,7 @@ class Items {
     }
   }
 
-  // The values that the item reads or gives.
+  // Returns the values that the item reads or gives.
   static std::vector<Value*> touched_values(const PartitionItem& item) {
     std::vector<Value*> values;
     for (Node* node : item.nodes) {
@@ -402,11 +402,12 @@ class Items {
   // set an attribute.
   struct Effects {
     std::optional<size_t> newest;
-    std::map<Attribute, size_t> accesses;  // the newest one of each attribute
+    std::map<Attribute, size_t> accesses;  // the newest access to each attribute
     std::vector<size_t> since;
   };
 
-  // Reading or setting an attribute changes nothing about the others.
+  // Keeps the order of an item with effects. Reading or setting an attribute keeps its order only with accesses to the
+  // same attribute, and with effects of other kinds.
   void keep_order(size_t number, const Node& node, Effects& effects) {
     std::vector<size_t>& needs = items_[number].needs;
     if (effects.newest) needs.push_back(*effects.newest);

@@ -13,11 +13,11 @@ namespace nnapi_convert {
 
 struct PlannedModel {
   Plan plan;
-  NormalisedModel model;      // the model that the plan's steps refer to; of a plan of one whole segment its arguments
+  NormalisedModel model;      // the model of the plan's steps; if one segment is the whole plan, only its arguments
   ModuleInterface interface;  // forward's interface
   ModelGraph graph;
   QuantMode quant = QuantMode::kNone;  // the mode taken: never kAuto
-  Composites kept = {};                // operators that stay whole, as all of them stays on the CPU
+  Composites kept = {};                // operators that stay whole, as the CPU runs all their nodes
 };
 
 }  // namespace nnapi_convert

@@ -13,7 +13,7 @@
 
 namespace nnapi_convert {
 
-// Nodes of the graph have the numbers of their reasons.
+// The graph of a refused model. Its nodes have the numbers of their reasons.
 struct RefusedGraph {
   ModelGraph graph;
   std::vector<Refusal> reasons;

@@ -60,7 +60,7 @@ bool is_plain_number(const Value& value) {
   return kind == c10::TypeKind::FloatType || kind == c10::TypeKind::IntType || kind == c10::TypeKind::BoolType;
 }
 
-// Says what isn't known of a value whose type ends at the node `end`.
+// Says what isn't known of a value: the types of what it depends on end at the node `end`.
 std::string unknown_in(const Value& value, const Node& end, const char* what) {
   if (is_plain_number(value)) return fmt::format("{} is a number that is known only when the model runs", what);
   const std::string origin = end.kind().toUnqualString();
@@ -123,7 +123,7 @@ class Extraction {
                                              [this](const Dims& numbers) { return sizes_->own(numbers).has_value(); }));
   }
 
-  // Numbers that no tensor of the segment tells are told by inputs of the whole model. Such an input is handed over for
+  // Adds inputs of the whole model for numbers that no tensor of the segment tells. Such an input is handed over for
   // its sizes alone: NNAPI doesn't get it.
   void add_size_inputs(const std::unordered_set<const Value*>& seen, std::vector<Dims> sizes) {
     size_t told = told_numbers();
@@ -186,14 +186,15 @@ class Extraction {
     return all_fixed(fixed) ? std::optional<c10::IValue>(sizes_constant(value, fixed_values(fixed))) : std::nullopt;
   }
 
-  // Returns numbers that are made of open sizes, by the sizes of the segment's inputs; nothing for other values.
+  // Returns numbers that are made of open sizes, expressed by the sizes of the segment's inputs; nothing for other
+  // values.
   std::optional<Dims> own_numbers(const Value& value) const {
     const auto found = types_.find(&value);
     const Dims* numbers = found == types_.end() ? nullptr : std::get_if<Dims>(&found->second);
     return numbers == nullptr ? std::nullopt : sizes_->own(in_one_call(*numbers));
   }
 
-  // The numbers are computed first of all.
+  // Computes the numbers in front of all other nodes.
   void compute_numbers() {
     if (numbers_.empty()) return;
     const torch::jit::WithInsertPoint begin(*graph().nodes().begin());
@@ -245,7 +246,7 @@ class Extraction {
       if (segment_.rows && !all_fixed(result.dims)) {
         refuse(value, fmt::format("{} has an open size beside one that depends on values", what));
       }
-      // Inference tells the open sizes of results by those of inputs, whatever the model's are simplified to.
+      // Inference expresses the open sizes of results by those of inputs, in whatever form the model's are simplified.
       const bool is_told = what == kResult && std::none_of(dims.begin(), dims.end(), is_of_values);
       if (is_told || sizes_->own(dims)) return result;
     }
@@ -370,7 +371,7 @@ Offer lower_segment(Segment& segment, const PlanOptions& options, Diagnostics& d
   part.model = std::move(lowered.model);
   for (nnapi::Operand& operand : part.model.operands) {
     const auto name = segment.names.find(operand.name);
-    // What stands for an operator of the model has values that the model's graph has not.
+    // Operators inserted by a rewrite have values with no name in the model's graph: their operands stay unnamed.
     operand.name = name == segment.names.end() ? "" : name->second;
   }
   optimise_part(part, options, layout_of_segments(options.layout), diagnostics);

@@ -34,19 +34,19 @@ struct Segment {
   std::vector<std::optional<size_t>> input_row_axes, output_row_axes;  // nothing: the tensor has no rows
 };
 
-// The segment reads a value of unknown type; since() names the operator from which on the type is unknown.
+// Thrown if the segment reads a value of unknown type; since() names the operator from which on the type is unknown.
 class UnknownType : public ConvertError {
  public:
   UnknownType(const std::string& message, std::string since)
       : ConvertError(ExitCode::kNotConvertible, message), since_(std::move(since)) {}
-  // The operator's line in the model's source; may be empty.
+  // Returns the operator's line in the model's source; may be empty.
   const std::string& since() const { return since_; }
 
  private:
   std::string since_;
 };
 
-// One node keeps the segment from being a model of its own: it reads or makes what no segment takes or gives.
+// Thrown if one node keeps the segment from being a model of its own: it reads or makes what no segment takes or gives.
 class RefusedNode : public ConvertError {
  public:
   RefusedNode(const std::string& message, const torch::jit::Node& node)

@@ -8,9 +8,9 @@
 namespace nnapi_convert {
 namespace {
 
-constexpr int kQuotients = -1;  // the first number of an atom that is a quotient; no input has it
+constexpr int kQuotients = -1;  // stands for an input in an atom that is a quotient
 
-// factor * atom + offset.
+// A size that is factor * atom + offset.
 struct Linear {
   OpenSize atom;
   int64_t factor, offset;
@@ -25,7 +25,7 @@ std::optional<Linear> linear_of(const Dim& flat) {
   return is_linear ? std::optional(result) : std::nullopt;
 }
 
-// The atom of which `size` is a whole number of times.
+// Returns the atom for the value `size` of the linear expression: it divides without a rest.
 Dim solved(const Linear& linear, const Dim& size) {
   const Dim rest = size - Dim(linear.offset);
   return linear.factor > 0 ? rest.floor_div(linear.factor) : Dim(0) - rest.floor_div(-linear.factor);
@@ -63,7 +63,8 @@ class SegmentSizes::Flattening : public DimVisitor {
 };
 
 SegmentSizes::SegmentSizes(const std::vector<Dims>& inputs) {
-  // A quotient of sizes that are told is told, too: a size has one name in the segment, as inference there computes it.
+  // Takes axes that tell sizes before axes that tell quotients: a quotient of known sizes needs no name of its own, as
+  // inference within the segment computes it from the sizes.
   for (const bool is_quotient : {false, true}) {
     for (const bool is_single : {true, false}) {
       for (size_t i = 0; i < inputs.size(); ++i) take_linear(inputs[i], static_cast<int>(i), is_quotient, is_single);

@@ -13,19 +13,20 @@ namespace nnapi_convert {
 
 class SegmentSizes {
  public:
-  // `inputs` are the sizes of the segment's inputs in open sizes of the model. An axis that is one of these, or a
-  // quotient of some, tells it; one that is factor * size + offset does, too. Any other axis stands for itself.
+  // `inputs` are the sizes of the segment's inputs in open sizes of the model. An axis tells an open size, or a
+  // quotient of some, that it equals; an axis that is factor * size + offset tells that size, too. Any other axis
+  // stands for itself.
   explicit SegmentSizes(const std::vector<Dims>& inputs);
 
-  // Returns the size by axes of the segment's inputs; nothing if they don't tell it, as of a size that depends on
-  // values.
+  // Returns the size expressed by axes of the segment's inputs; nothing if they don't tell it, as for a size that
+  // depends on values.
   std::optional<Dim> own(const Dim& size) const;
   std::optional<Dims> own(const Dims& sizes) const;
 
  private:
-  // A size with its quotients as atoms, which are numbered like open sizes.
+  // A quotient of sizes. Quotients are atoms of expressions, and are numbered like open sizes.
   struct Quotient {
-    Dim dividend;  // of atoms
+    Dim dividend;  // an expression of atoms
     int64_t divisor;
   };
   class Flattening;
@@ -38,7 +39,7 @@ class SegmentSizes {
 
   mutable std::vector<Quotient> quotients_;
   std::map<OpenSize, Dim> by_atom_;
-  std::map<std::string, Dim> by_text_;  // of those that stand for themselves
+  std::map<std::string, Dim> by_text_;  // axes that stand for themselves
 };
 
 }  // namespace nnapi_convert

@@ -35,7 +35,7 @@ RefusedGraph graph_of_refused(PlannedModel& planned) {
                      graph_of_refused(planned));
 }
 
-// Where a tensor is made first; a node that reads a size mixes nothing.
+// True if the node makes a tensor and has a source line; a node that reads a size makes none.
 bool is_placed_tensor(const CpuNode& node) {
   const auto outputs = node.nodes.empty() ? at::ArrayRef<const torch::jit::Value*>() : node.nodes.front()->outputs();
   return !node.reason.where.empty() && std::any_of(outputs.begin(), outputs.end(), [](const torch::jit::Value* output) {
@@ -43,7 +43,7 @@ bool is_placed_tensor(const CpuNode& node) {
   });
 }
 
-// The reasons of the operations that make tensors, a line for each: those with the most work first.
+// Returns the reasons of the operations that make tensors, a line for each: those with multiply-adds first.
 std::string reasons_of(const Plan& plan) {
   constexpr size_t kMost = 10;
   std::vector<const CpuNode*> nodes;
@@ -133,7 +133,7 @@ bool tests_infinite(const torch::jit::Node& node) {
   return kinds.count(node.kind().toQualString()) != 0;
 }
 
-// The CPU sees no infinite numbers in what NNAPI's arithmetic makes.
+// Warns where the CPU tests numbers that NNAPI's arithmetic made: it finds none of them infinite.
 void warn_of_saturated(const Plan& plan, const TypeMap& types, Diagnostics& diagnostics) {
   const std::vector<const torch::jit::Node*> nodes = nnapi_nodes(plan);
   const std::set<const torch::jit::Node*> on_nnapi(nodes.begin(), nodes.end());

@@ -8,9 +8,10 @@
 
 namespace nnapi_convert {
 
-// `refusal` says why the whole graph can't be one segment. Throws ConvertError (kNotConvertible), with that reason, if
-// the model can't be split either: an operation is not row-wise along a flexible size, or no segment is worth a call of
-// NNAPI. Throws ConvertError with another message if --quant is impossible. `float32`: see partition.h.
+// Divides the graph. `refusal` says why the whole graph can't be one segment. Throws ConvertError (kNotConvertible),
+// with that reason, if the model can't be split either: an operation is not row-wise along a flexible size, or no
+// segment is worth a call of NNAPI. Throws ConvertError with another message if --quant is impossible. `float32`: see
+// partition.h.
 PlannedModel split(Frontend& frontend, const PlanOptions& options, const SegmentRefusal& refusal,
                    Diagnostics& diagnostics, Stages& stages, const Float32Values& float32 = {});
 

@@ -51,7 +51,7 @@ std::vector<Refusal> all_refusals(const TypedModel& typed, const PlanOptions& op
   return refusals;
 }
 
-// Lowers the whole graph. Sets the quantisation of `planned`, and its graph if a model is refused that is not split.
+// Lowers the whole graph. Sets the quantisation of `planned`. Sets its graph if the model is refused and is not split.
 Offer lower_whole(Frontend& frontend, const PlanOptions& options, PlannedModel& planned, Diagnostics& diagnostics,
                   Stages& stages) {
   const TypedModel& typed = frontend.whole(diagnostics);
@@ -118,7 +118,7 @@ PlannedModel offer_whole(Frontend& frontend, const PlanOptions& options, Diagnos
     return plan_of_one(frontend, options, diagnostics, stages);
   } catch (const OriginalFails&) {
     throw;
-  } catch (const OptionsNeeded&) {  // which parts of the model need, too
+  } catch (const OptionsNeeded&) {  // parts of the model need these options, too
     throw;
   } catch (const ConvertError& error) {
     if (error.exit_code() != ExitCode::kNotConvertible) throw;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What quantising by data has come to, as JSON for reports.
+// Writes the result of quantising by data as JSON for reports.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -96,7 +96,7 @@ std::string segment_table(const CheckResult& result) {
   return text;
 }
 
-// Lists the operations on the CPU: those that differ by their lines alone once, with their number.
+// Lists the operations on the CPU: those that differ only in their lines once, with their number.
 std::string cpu_text(const std::vector<CpuNode>& nodes) {
   std::vector<Refusal> reasons;
   for (const CpuNode& node : nodes) {
@@ -127,7 +127,8 @@ json refusal_with_macs(const Refusal& refusal, const std::optional<int64_t>& mac
   return report;
 }
 
-// The other interfaces of a model that was refused may tell how it is not; those of a float model are all refused.
+// Also tries the other interfaces if the model was refused: they may show how it isn't. A float model's are all
+// refused.
 SpeedReport speed_of(const CheckResult& result, const LoadedModel& original, const ConvertOptions& options) {
   SpeedReport report;
   if (result.converts) report = explain_speed(result.conversion, options);
@@ -202,7 +203,7 @@ void check_loaded(CheckResult& result, LoadedModel loaded, const CheckRequest& r
   Frontend frontend = make_frontend(std::exchange(loaded, {}), options);
   if (request.measure_loss) result.loss = measure_loss(frontend, options);
   try {
-    // A method's module alone would lack the others.
+    // Methods are only planned: a method's module alone would lack the others.
     result.conversion = result.method.empty() ? convert(frontend, options, {}, {}, result.diagnostics)
                                               : plan_conversion(frontend, options, result.diagnostics);
     result.converts = true;
@@ -255,7 +256,8 @@ std::vector<CheckResult> check_methods(const std::string& path, const std::vecto
 
 namespace {
 
-// Several results of one original: `list` and `name` are the keys, of all of them and of what tells them apart.
+// Joins several results of one original. `list` is the key of all of them; `name` is the key of the member
+// `told_apart`.
 json joined(const std::vector<CheckResult>& results, const char* list, const char* name,
             std::string CheckResult::*told_apart) {
   json report = {{"version", kCheckVersion}, {"model", results.at(0).model}, {"converts", true}};

@@ -21,10 +21,10 @@ struct CheckRequest {
   ConvertOptions options;
   bool measure_loss = false;  // compares the target with the highest feature level
   bool explain_speed = false;
-  std::optional<bool> litert = {};  // whether LiteRT can run it, too; true: with uint8 tensors
+  std::optional<bool> litert = {};  // checks whether LiteRT can run it, too; true: with uint8 tensors
 };
 
-// Whether LiteRT runs the model, and with which operators.
+// Says whether LiteRT runs the model, and with which operators.
 struct LitertCheck {
   std::string error;  // why it doesn't; empty if it does
   std::vector<Refusal> refusals;
@@ -51,13 +51,13 @@ std::vector<CheckResult> check_methods(const std::string& path, const std::vecto
                                        const CheckRequest& request);
 // Returns the form of schemas/check.schema.json for these results.
 nlohmann::json to_json(const std::vector<CheckResult>& methods);
-// The same for the models of a package.
+// Returns the form of schemas/check.schema.json for the models of a package.
 nlohmann::json package_json(const std::vector<CheckResult>& models);
 
 // Checks the model at `path`. Throws ConvertError only for errors other than the model's: a file that can't be read,
 // options that don't fit.
 CheckResult check_model(const std::string& path, const CheckRequest& request);
-// The same for a model that was loaded, with the diagnostics of loading; it stays as it is.
+// Checks a model that was loaded; it stays as it is. `of_loading` are the diagnostics of loading.
 CheckResult check_model(const LoadedModel& loaded, const Diagnostics& of_loading, const CheckRequest& request);
 
 std::string to_text(const CheckResult& result);

@@ -41,7 +41,7 @@ class ConvertedFileGraph {
   }
 
  private:
-  // The call that is handed all inputs that are tensors, wherever forward's arguments hold them.
+  // True for the call of the check, which gets all inputs that are tensors, wherever forward's arguments hold them.
   static bool is_check(const Node& node) {
     return node.kind() == c10::prim::CallMethod && node.s(c10::attr::name) == kCheckMethod;
   }
@@ -120,7 +120,7 @@ class ConvertedFileGraph {
 
   void add_blocks(const Node& node) {
     const size_t step = graph_.steps.size() - 1;
-    const size_t first = node.kind() == c10::prim::Loop ? 1 : 0;  // whether another round follows; its number
+    const size_t first = node.kind() == c10::prim::Loop ? 1 : 0;  // skips whether another round follows, and its number
     for (const Block* block : node.blocks()) {
       const size_t number = graph_.blocks.size();
       graph_.blocks.push_back({place_of(*block), step, block_});
@@ -134,7 +134,7 @@ class ConvertedFileGraph {
       for (size_t i = 0; i < node.outputs().size(); ++i) {
         std::vector<size_t> inner;
         read(block->outputs()[i + first], inner);
-        if (first == 1) read(node.inputs()[i + 2], inner);  // without a round
+        if (first == 1) read(node.inputs()[i + 2], inner);  // a loop without a round gives its first values
         const size_t outer = number_of(node.outputs()[i]);
         for (const size_t value : inner) graph_.blocks[number].outputs.push_back({outer, value});
       }
@@ -209,7 +209,7 @@ ModelGraph whole_graph(const ConvertedFile& file) {
   return graph;
 }
 
-// The segments alone: what stands between them is a program.
+// Returns only the segments: a program stands between them.
 ModelGraph segments_graph(const ConvertedFile& file) {
   ModelGraph graph;
   for (const MetadataInput& input : file.metadata.inputs) {

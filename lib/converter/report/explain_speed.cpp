@@ -28,7 +28,7 @@ Count elements_of(const nnapi::Model& model, const std::vector<nnapi::Boundary>&
   return count;
 }
 
-// Costs of one call, as often as a segment for rows is called: in parts of a call.
+// Multiplies the cost of one call by how often a segment for rows is called. The number of calls may be a fraction.
 class Calls {
  public:
   explicit Calls(const SegmentSummary& segment) {
@@ -47,7 +47,7 @@ class Calls {
   double factor_ = 1;
 };
 
-// True if NHWC orders the elements otherwise than NCHW.
+// True if NHWC puts the elements in another order than NCHW.
 bool is_permuted(const nnapi::Model& model, const nnapi::Boundary& boundary) {
   if (!boundary.nhwc) return false;
   const Dims& nhwc = model.at(boundary.operand).dims;
@@ -159,7 +159,7 @@ class Explanation {
       if (each.finding.rule == "nchw") in_nchw += each.finding.macs;
       if (each.finding.rule == "padding-explicit") padded += each.finding.macs;
     }
-    if (options_.device) return;  // takes what is sent
+    if (options_.device) return;  // a device takes the operations that it gets
     const auto warn_of_most = [&](int64_t macs, const char* what) {
       const int64_t on_nnapi = nnapi_macs_.value_or(0);
       if (macs <= on_nnapi - macs) return;

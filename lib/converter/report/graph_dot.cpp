@@ -10,7 +10,7 @@
 namespace nnapi_convert {
 namespace {
 
-// Between double quotes: what a label may hold of a name that anyone may have chosen.
+// Returns a text in double quotes, as a label may have it. The text may be a name that anyone has chosen.
 std::string quoted(const std::string& text) {
   std::string result = "\"";
   for (const char letter : text) {
@@ -54,7 +54,8 @@ class DotWriter {
  private:
   const GraphValue& value(size_t number) const { return graph_.values[number]; }
 
-  // The nodes that make values, and the values that others are taken from: by links into segments, branches and loops.
+  // Finds the nodes that make values, and the values that others are taken from: by links into segments, branches and
+  // loops.
   void find_sources() {
     for (size_t i = 0; i < graph_.inputs.size(); ++i) makers_[graph_.inputs[i]] = fmt::format("input_{}", i);
     for (size_t i = 0; i < graph_.steps.size(); ++i) {
@@ -77,7 +78,7 @@ class DotWriter {
     text_ += fmt::format("  {} [label={}, shape={}];\n", id, quoted(label), shape);
   }
 
-  // From all nodes that may have made the value; none for a constant.
+  // Adds edges from all nodes that may have made the value; none for a constant.
   void edges(size_t number, const std::string& reader) {
     std::set<std::string> makers;
     std::set<size_t> seen;
@@ -104,7 +105,7 @@ class DotWriter {
     return step.subgraph > 0 ? fmt::format("{}, subgraph {}", name, step.subgraph) : name;
   }
 
-  // The steps of a block in their order, behind each those of the branch or loop that it ends with.
+  // Writes the steps of a block in their order. The steps of a branch or loop follow the step that ends with it.
   void write_block(int number) {
     for (size_t i = 0; i < graph_.steps.size(); ++i) {
       if (graph_.steps[i].block != number) continue;
@@ -133,7 +134,7 @@ class DotWriter {
   }
 
   const ModelGraph& graph_;
-  std::string text_, edges_;  // edges come last: one that is named in a cluster is of the cluster
+  std::string text_, edges_;  // edges come last: a node that is first named in a cluster belongs to it
   std::unordered_map<size_t, std::string> makers_;
   std::unordered_map<size_t, std::vector<size_t>> sources_;
 };

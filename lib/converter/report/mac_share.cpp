@@ -15,7 +15,7 @@ bool is_in_loop(const std::vector<BlockPlace>& places) {
                      [](const BlockPlace& place) { return place.kind == BlockPlace::Kind::kLoop; });
 }
 
-// False where int64_t doesn't hold the sum.
+// Adds `macs` to `sum`. Returns false where int64_t doesn't hold the sum.
 bool add(int64_t macs, int64_t& sum) {
   return !__builtin_add_overflow(sum, macs, &sum);
 }

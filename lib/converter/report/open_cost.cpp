@@ -16,7 +16,7 @@ std::string size_text(const std::vector<InterfaceInput>& inputs, int input, int 
   return fmt::format("size {} of {}", axis, inputs[static_cast<size_t>(input)].name);
 }
 
-// Adds what the argument's sizes are for a call, and what they have to be.
+// Adds which of the argument's sizes a call chooses, and what its other open sizes have to be.
 void add_sizes(const std::vector<InterfaceInput>& inputs, size_t number, OpenCost& cost) {
   const Dims& dims = inputs[number].type.dims;
   for (size_t axis = 0; axis < dims.size(); ++axis) {

@@ -9,9 +9,10 @@
 
 namespace nnapi_convert {
 
-// "pictures, the shorter side made 256 pixels, ..., 0 to 1, mean 0.5, std 0.5, RGB"
+// Returns, for example, "pictures, the shorter side made 256 pixels, ..., 0 to 1, mean 0.5, std 0.5, RGB".
 std::string to_text(const PictureChoice& pictures);
-// "pixels as bytes, red, green, blue, or gray; the original's are 0 to 1, mean 0.5, std 0.5, RGB"
+// Returns, for example, "pixels as bytes, red, green, blue, or gray; the original's are 0 to 1, mean 0.5, std 0.5,
+// RGB".
 std::string to_text(const PixelInput& pixels);
 
 }  // namespace nnapi_convert

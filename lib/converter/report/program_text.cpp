@@ -61,7 +61,7 @@ std::string quoted(const std::string& text) {
   return fmt::format("\"{}{}\"", shown, text.size() > kMostShown ? "..." : "");
 }
 
-// A constant may hold others many times over: of nested ones only the outer levels are shown.
+// Returns a constant as text. It may hold others many times over: only the outer `levels` are shown.
 std::string value_text(const Value& value, int levels = 3) {
   switch (value.tag()) {
     case Tag::kNone:
@@ -144,7 +144,7 @@ class ProgramText {
     for (const uint32_t end = at + words; at < end;) at = instruction(at, depth);
   }
 
-  // The program was checked when it was read. Returns where the next instruction begins.
+  // Shows an instruction, and returns where the next one begins. The program was checked when it was read.
   uint32_t instruction(uint32_t at, size_t depth) {
     const uint32_t* word = words_ + at;
     const auto show = [&](const std::string& text) { line(depth, text, word[0]); };
@@ -195,7 +195,7 @@ class ProgramText {
       case Opcode::kRaise:
         show("raise " + operand(word[1]));
         return at + 2;
-      case Opcode::kDrop:  // when memory is freed
+      case Opcode::kDrop:  // only frees memory
         return at + 2 + word[1];
     }
     return at + 1;

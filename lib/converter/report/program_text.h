@@ -16,11 +16,11 @@ struct FileProgram {
   std::unique_ptr<const nnapi_shim::program::Program> program;
 };
 
-// Returns nothing for a file without a program. Throws ConvertError (kBadFile) for a damaged program.
+// Reads the program of a file; nothing for a file without one. Throws ConvertError (kBadFile) for a damaged program.
 std::optional<FileProgram> read_program(const std::string& path);
 
-// A line for each instruction: what it writes, what it does, and its place in the model's source. Registers are r0, r1;
-// blocks stand indented.
+// Returns a line for each instruction: what it writes, what it does, and its place in the model's source. Registers are
+// r0, r1; blocks stand indented.
 //
 //   forward(x: Tensor) -> Tensor
 //     r1 = segment 0(r0)

@@ -103,7 +103,7 @@ json diagnostics_json(const Diagnostics& diagnostics) {
   return {{"refusals", refusals}, {"warnings", messages_of(diagnostics.warnings)}};
 }
 
-// JSON has no infinity: an exact result has no SNR.
+// Returns the number, or null for infinity, which JSON lacks: an exact result has no SNR.
 json finite(double value) {
   return std::isfinite(value) ? json(value) : json(nullptr);
 }
@@ -232,7 +232,7 @@ void add_conversion(json& report, const Conversion& conversion, const Diagnostic
   if (verification) report["verification"] = to_json(*verification);
 }
 
-// What all methods have together.
+// Adds the sums over all methods.
 void add_sums(json& report, Runtime runtime) {
   std::map<std::string, size_t> operations;
   int level = 1;
@@ -290,7 +290,7 @@ struct CpuNodes {
   size_t count = 0;
   std::map<std::string, size_t> operators;
   std::vector<std::string> lines;  // of the model, each once
-  std::vector<std::string> since;  // lines of what the reason names besides, without folders
+  std::vector<std::string> since;  // lines that the reason also names, without folders
 };
 
 void add_line(const std::string& line, std::vector<std::string>& lines) {
@@ -298,7 +298,7 @@ void add_line(const std::string& line, std::vector<std::string>& lines) {
   if (is_new && !line.empty()) lines.push_back(line);
 }
 
-// The most frequent first: "aten::add, aten::mul and 3 more".
+// Returns the most frequent operators first: "aten::add, aten::mul and 3 more".
 std::string operators_text(const std::map<std::string, size_t>& operators) {
   constexpr size_t kShown = 6;
   std::vector<std::pair<std::string, size_t>> sorted(operators.begin(), operators.end());
@@ -309,14 +309,14 @@ std::string operators_text(const std::map<std::string, size_t>& operators) {
   return sorted.size() > kShown ? text + fmt::format(" and {} more", sorted.size() - kShown) : text;
 }
 
-// The most frequent first.
+// Groups the nodes by their reason, the most frequent reason first.
 std::vector<std::pair<std::string, CpuNodes>> by_reason(const std::vector<CpuNode>& nodes) {
   std::map<std::string, CpuNodes> result;
   for (const CpuNode& node : nodes) {
     Refusal reason = node.reason;
     reason.where.clear();
     reason.op.clear();
-    CpuNodes& same = result[reason.message().substr(2)];  // behind ": "
+    CpuNodes& same = result[reason.message().substr(2)];  // the text behind ": "
     ++same.count;
     add_line(node.reason.where, same.lines);
     add_line(node.since.substr(node.since.rfind('/') + 1), same.since);

@@ -29,7 +29,7 @@ struct MethodFindings {
   nlohmann::json target = {};  // null, or what the target costs
 };
 
-// The same for a file of several methods.
+// Returns the report of a file of several methods.
 nlohmann::json make_report(const std::string& model, const std::string& output, const Diagnostics& diagnostics,
                            const std::vector<MethodFindings>& methods);
 

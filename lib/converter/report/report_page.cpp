@@ -19,7 +19,8 @@ const std::string& file(const std::string& name) {
   NNC_ASSERT(false, "no file " + name + " in lib/report_page");
 }
 
-// JSON that no reader of HTML takes for the end of its script: "<" occurs in strings only, where it may be escaped.
+// Returns JSON that no reader of HTML takes for the end of its script: "<" occurs in strings only, where it may be
+// escaped.
 std::string json_in_html(const json& value) {
   std::string text;
   for (const char letter : json_text(value, -1, true)) {
@@ -48,7 +49,7 @@ std::string report_page(const json& report) {
   std::string page = file("page.html");
   put(page, "@style@", file("page.css"));
   put(page, "@scripts@", scripts);
-  put(page, "@report@", json_in_html(report));  // last: what it says is not looked at again
+  put(page, "@report@", json_in_html(report));  // last: marks in the report's texts are not replaced
   return page;
 }
 

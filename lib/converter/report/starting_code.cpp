@@ -24,12 +24,12 @@ namespace {
 
 using TypeKind = nnapi_shim::program::Type::Kind;
 
-// A text as Python and Kotlin write it.
+// Returns the text as a string literal of Python and Kotlin.
 std::string literal(const std::string& text) {
   return json_text(nlohmann::json(text));
 }
 
-// A text within a comment or a docstring, which it must not end.
+// Returns the text for a comment or a docstring, which it must not end.
 std::string in_comment(const std::string& text) {
   std::string result;
   for (const char letter : text) {
@@ -40,14 +40,15 @@ std::string in_comment(const std::string& text) {
   return result;
 }
 
-// In Kotlin a $ begins an expression.
+// Returns the text as a string literal of Kotlin, where a $ begins an expression.
 std::string kotlin_literal(const std::string& text) {
   std::string result;
   for (const char letter : literal(text)) result += letter == '$' ? std::string("\\$") : std::string(1, letter);
   return result;
 }
 
-// Letters and digits of a text, each word behind the first one with a capital: "batch.image 0" is "batchImage0".
+// Returns the letters and digits of a text, each word behind the first one with a capital: "batch.image 0" is
+// "batchImage0".
 std::string camel_case(const std::string& text) {
   std::string name;
   bool is_new = false;
@@ -62,7 +63,7 @@ std::string camel_case(const std::string& text) {
   return name;
 }
 
-// A name that Kotlin takes, and that is none of `taken`, to which it is added.
+// Returns a name that Kotlin takes, and that is none of `taken`; adds it to `taken`.
 std::string kotlin_name(const std::string& text, std::set<std::string>& taken) {
   static const std::set<std::string> kWords = {
       "as",   "break",     "class",     "continue", "do",     "else",    "false",  "for",   "fun",   "if",
@@ -190,7 +191,7 @@ std::string documented(const CodedMethod& method, const std::string& gives) {
   return text + "     * " + gives + "\n     */\n";
 }
 
-// The function of a method by the shim.
+// Writes the Kotlin function that runs a method by the shim.
 std::string shim_function(const CodedMethod& method, std::set<std::string>& names) {
   std::vector<std::string> declared, values;
   std::set<std::string> taken;
@@ -235,7 +236,7 @@ std::string torch_function(const CodedMethod& method, std::set<std::string>& nam
                                                  fmt::join(declared, ", "), type, call, fmt::join(values, ", "), end);
 }
 
-// What a file does that knows how its pictures are prepared.
+// Writes the functions for pictures, if the file knows how its pictures are prepared.
 std::string picture_functions(const CodedFile& file) {
   if (!file.knows_pictures) return "";
   std::string text = fmt::format("\n    /** Runs the model on {}. */\n", file.pictures);

@@ -12,7 +12,7 @@
 
 namespace nnapi_convert {
 
-// What a method gives, as far as the file tells.
+// The kind of a method's result, as far as the file tells.
 enum class GivenResult { kOther, kTensor, kFloatTensor };
 
 struct CodedMethod {
@@ -22,30 +22,30 @@ struct CodedMethod {
   GivenResult result = GivenResult::kOther;
 };
 
-// What the code tells of a converted file.
+// The facts about a converted file that the code uses.
 struct CodedFile {
   Runtime runtime = Runtime::kPytorch;
   std::vector<CodedMethod> methods;  // at least one
   bool knows_pictures = false;       // the shim prepares them
-  std::string pictures;              // how, in words; empty where it isn't known
+  std::string pictures;              // how the pictures are prepared, in words; empty where it isn't known
   size_t labels = 0;
 };
 
-// Reads what nnapi-convert wrote for NNAPI. Throws ConvertError (kBadFile) for other files.
+// Reads a file that nnapi-convert wrote for NNAPI. Throws ConvertError (kBadFile) for other files.
 CodedFile coded_file(const std::string& path);
 
-// How a script finds the files: by paths relative to its own folder. A library without a slash in its name is one that
-// the system's loader looks for.
+// The paths by which a script finds the files, relative to its own folder. A library without a slash in its name is one
+// that the system's loader looks for.
 struct CodedPaths {
   std::string original, converted;
   std::vector<std::string> torch_libraries;
 };
 
-// A script that compares the file with its original on this machine, by the Python module nnapi_convert, and prints
-// what both give. `file` is nothing for a LiteRT file.
+// Returns a script that compares the file with its original on this machine, by the Python module nnapi_convert, and
+// prints what both give. `file` is nothing for a LiteRT file.
 std::string python_code(const std::optional<CodedFile>& file, const CodedPaths& paths, const std::string& version);
 
-// A class that runs the file in an app; `name` is that of the file among the app's assets.
+// Returns a class that runs the file in an app; `name` is that of the file among the app's assets.
 std::string kotlin_code(const CodedFile& file, const std::string& name, const std::string& version);
 
 }  // namespace nnapi_convert

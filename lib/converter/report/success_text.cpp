@@ -22,7 +22,7 @@ std::string counted(size_t count, const char* what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-// What NNAPI runs of one conversion.
+// Returns the operations of a conversion, and NNAPI's share of the model.
 std::string nnapi_part(const Conversion& conversion) {
   const std::string operations = counted(nnapi_operations(conversion), "operation");
   if (conversion.is_whole) return operations + ", 100 % on NNAPI";

@@ -21,10 +21,10 @@ struct WrittenFile {
 
 // Returns the file, its feature level, its operations, NNAPI's share, its size, and what to do next.
 std::string success_text(const Conversion& conversion, const WrittenFile& file);
-// The same of a file of several methods.
+// Returns such a text for a file of several methods.
 std::string success_text(const std::vector<MethodConversion>& methods, const WrittenFile& file);
 
-// The same of a LiteRT file.
+// Returns such a text for a LiteRT file.
 std::string litert_success_text(const litert::File& file, const std::string& model, const std::string& path,
                                 uint64_t bytes);
 

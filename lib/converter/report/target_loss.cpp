@@ -24,7 +24,7 @@ int highest_level() {
   return level;
 }
 
-// The number of nodes for each source line and operator.
+// The source line and the operator of nodes, by which they are counted.
 using NodeKey = std::pair<std::string, std::string>;
 using NodeCounts = std::map<NodeKey, size_t>;
 
@@ -60,7 +60,8 @@ ConvertOptions at_level(const ConvertOptions& options, int level) {
   return result;
 }
 
-// A node of which a higher level refuses fewer: those that are left over are taken there.
+// Returns the nodes that the target refuses and the highest level takes. Where that level refuses fewer nodes of one
+// line and operator, the rest of them are lost.
 std::vector<LostNode> lost_nodes(Frontend& frontend, const ConvertOptions& options, const TargetLoss& loss) {
   const int highest = highest_level();
   std::vector<LostNode> lost;
@@ -91,7 +92,7 @@ std::string difference(size_t found, size_t highest, const char* one, const char
   return fmt::format("{} {} instead of {}", found, found == 1 ? one : several, highest);
 }
 
-// In percent, of what is counted.
+// Returns NNAPI's share of the counted multiply-adds in percent.
 std::string share_text(const Coverage& coverage) {
   return coverage.is_whole ? "100.0" : percent_text(coverage.macs.nnapi, coverage.macs.all);
 }

@@ -43,7 +43,7 @@ bool fits(at::IntArrayRef sizes, const Dims& dims) {
   return true;
 }
 
-// The tensor for one input from what a file has, in pieces: it may hold one, several along the first axis, or one
+// Cuts the tensor that a file has for one input into samples: it may hold one, several along the first axis, or one
 // without the axis of the batch. Empty where it doesn't fit.
 std::vector<at::Tensor> pieces_of(const at::Tensor& tensor, const Dims& dims) {
   if (fits(tensor.sizes(), dims)) return {tensor};
@@ -71,7 +71,7 @@ class SampleList {
   SampleList(const CalibrationOptions& options, const ModuleInterface& interface)
       : source_(options.source), interface_(interface) {}
 
-  // One tensor for each input; all have as many pieces.
+  // Adds the samples in one tensor for each input; each tensor has to hold as many. Messages name them `place`.
   void add(const std::vector<at::Tensor>& tensors, const std::string& place) {
     if (tensors.size() != interface_.inputs.size()) {
       fail(source_, fmt::format("{}: {} tensors found, {} needed, one for each input", place, tensors.size(),
@@ -134,7 +134,7 @@ std::vector<at::Tensor> tensors_of(const c10::IValue& value) {
   return tensors.size() == elements.size() ? tensors : std::vector<at::Tensor>();
 }
 
-// A tensor, a tuple of one for each input, or a list of such: as torch.save writes them.
+// Reads a file of torch.save: a tensor, a tuple of one tensor for each input, or a list of such.
 void read_torch(const std::string& path, size_t inputs, SampleList& samples) {
   calibration::check_readable(path);
   c10::IValue value;
@@ -184,8 +184,8 @@ at::Tensor to_torch(const calibration::Array& array) {
   return tensor;
 }
 
-// Arrays of an archive belong to the inputs by their names; in their order where none has an input's name. Messages
-// call the file `place`.
+// Reads arrays. Those of an archive belong to the inputs by their names; in their order where none has an input's name.
+// Messages call the file `place`.
 void read_numpy(const std::string& path, const std::string& place, const ModuleInterface& interface,
                 SampleList& samples, Diagnostics& diagnostics) {
   const std::vector<calibration::Array> arrays = calibration::read_numpy_file(path);
@@ -207,7 +207,7 @@ void read_numpy(const std::string& path, const std::string& place, const ModuleI
     fail(path, fmt::format("arrays {} found, {} needed: one for each input, by its name", fmt::join(found_names, ", "),
                            fmt::join(needed_names, ", ")));
   }
-  // numpy.savez(path, a, b) names them so.
+  // numpy.savez(path, a, b) gives such names.
   const bool is_unnamed = std::all_of(found_names.begin(), found_names.end(),
                                       [](const std::string& name) { return name.rfind("arr_", 0) == 0; });
   samples.add(in_order, place);
@@ -217,7 +217,7 @@ void read_numpy(const std::string& path, const std::string& place, const ModuleI
                   fmt::join(found_names, ", "), fmt::join(needed_names, ", ")));
 }
 
-// Reads the files of a folder into `data`. Where the first one is one sample, all are taken to be, and no more are read
+// Reads the files of a folder into `data`. If the first file is one sample, takes all files to be, and reads no more
 // than are used. Samples are numbered as files where each file is one.
 void read_arrays(const std::vector<calibration::ListedPicture>& files, const ModuleInterface& interface,
                  SampleList& samples, CalibrationData& data, Diagnostics& diagnostics) {
@@ -227,7 +227,7 @@ void read_arrays(const std::vector<calibration::ListedPicture>& files, const Mod
   for (size_t i = 0; i < used.size(); ++i) {
     const calibration::ListedPicture& file = files[used[i]];
     const size_t before = samples.size();
-    Diagnostics of_file;  // the same of all files
+    Diagnostics of_file;  // the other files' warnings repeat those of the first
     read_numpy(file.path, file.name, interface, samples, i == 0 ? diagnostics : of_file);
     const bool is_one = samples.size() == before + 1;
     are_single = are_single && is_one;
@@ -292,7 +292,7 @@ void take_bundled(const LoadedModel& loaded, SampleList& samples) {
   }
 }
 
-// Channels of inputs of rank 4 that hold one value in all samples, beside others that don't.
+// Warns of channels of inputs of rank 4 that hold one value in all samples, beside others that don't.
 void warn_of_dead_channels(const CalibrationSamples& samples, const ModuleInterface& interface,
                            Diagnostics& diagnostics) {
   for (size_t input = 0; input < interface.inputs.size(); ++input) {
@@ -313,7 +313,7 @@ void warn_of_dead_channels(const CalibrationSamples& samples, const ModuleInterf
   }
 }
 
-// As good as one sample. Inputs of one value have a warning of their own.
+// Warns of samples that are all the same: they are as good as one. Inputs of one value have a warning of their own.
 void warn_of_one_sample_again(const CalibrationSamples& samples, Diagnostics& diagnostics) {
   const auto is_first = [&](const Sample& sample) {
     return std::equal(sample.begin(), sample.end(), samples[0].begin(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Samples that a model is quantised by: tensors as forward takes them.
+// Reads the samples that a model is quantised by: tensors as forward takes them.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -18,10 +18,10 @@
 
 namespace nnapi_convert {
 
-// One sample for each forward; a tensor for each of the interface's inputs, of its dtype.
+// For each call of forward one sample: a tensor for each of the interface's inputs, of its dtype.
 using CalibrationSamples = std::vector<std::vector<at::Tensor>>;
 
-// What a source calls a sample.
+// The number and the name that a source gives to a sample.
 struct SampleName {
   size_t number = 0;               // in the source, also where not all are used
   std::string name = {};           // of a picture: its path as the source has it
@@ -32,17 +32,17 @@ struct SampleName {
 
 struct CalibrationData {
   CalibrationSamples samples;
-  std::vector<SampleName> names;                          // by sample
+  std::vector<SampleName> names;                          // of each sample
   size_t found = 0;                                       // samples in the source
   std::vector<calibration::ListedPicture> pictures = {};  // in the source
 };
 
-// Throws ConvertError: kBadFile for files that can't be read, have no samples, or samples that don't fit; kUsage for
-// options that don't go together. Pictures that can't be read are warned of where there are others.
+// Reads the samples. Throws ConvertError: kBadFile for files that can't be read, have no samples, or samples that don't
+// fit; kUsage for options that don't go together. Pictures that can't be read are warned of where there are others.
 CalibrationData read_calibration(const CalibrationOptions& options, const ModuleInterface& interface,
                                  const LoadedModel& loaded, Diagnostics& diagnostics);
 
-// Of the inputs that are floats.
+// Returns the ranges of the samples for the inputs that are floats.
 std::vector<FedRange> fed_ranges(const CalibrationSamples& samples, const ModuleInterface& interface);
 
 }  // namespace nnapi_convert

@@ -22,7 +22,7 @@ namespace {
   throw ConvertError(ExitCode::kBadFile, fmt::format("--calibrate {}: {}", source, problem));
 }
 
-// The bytes of pixels, with the channels last; 4 channels are those of a color and alpha.
+// True for the bytes of pixels, with the channels last; 4 channels are those of a color and alpha.
 bool takes_pixels(const TensorType& type) {
   return type.dtype == at::kByte;
 }
@@ -44,7 +44,8 @@ PictureSize picture_size(const std::string& source, const ModuleInterface& inter
               "uint8[1, H, W, C]; give tensors in a .pt, .npy or .npz file");
 }
 
-// A wrong range of the pixels makes scales that fit nothing, and no distance from float shows it.
+// Asks for --mean and --std: a wrong range of the pixels makes scales that fit nothing, and no distance from float
+// shows it.
 void check_normalisation(const CalibrationOptions& options) {
   if (!options.pictures.mean.empty() && !options.pictures.std.empty()) return;
   if (options.is_of_verify) {
@@ -75,7 +76,8 @@ pictures::Preparation how_to_prepare(const PictureChoice& choice, const TensorTy
   return preparation_of(bytes);
 }
 
-// In pages of its own, if it is large: memory between what stays would be of no use for the large tensors of a run.
+// Returns the picture as a tensor. A large one gets pages of its own: freed memory between lasting tensors would be of
+// no use for the large tensors of a run.
 at::Tensor tensor_of(const PictureTensor& picture) {
   using Pixels = std::vector<float, LargePages<float>>;
   const auto pixels = std::make_shared<Pixels>(picture.values.begin(), picture.values.end());

@@ -12,19 +12,19 @@
 
 namespace nnapi_convert {
 
-// What a network takes: 3 channels, or 1, which is brightness; 0 for sizes that are free.
+// The size of the pictures that a network takes: 3 channels, or 1, which is brightness; 0 for sizes that are free.
 struct PictureSize {
   int64_t channels = 3, height = 0, width = 0;
 };
 
 struct PictureTensor {
   int64_t channels = 0, height = 0, width = 0;
-  std::vector<float> values;  // by channel, row, column
+  std::vector<float> values;  // in the order channel, row, column
 };
 
 pictures::Preparation preparation_of(const PictureChoice& choice);
 
-// Throws ConvertError (kBadFile) where the picture has another size after resize and crop.
+// Prepares a picture. Throws ConvertError (kBadFile) where it has another size after resize and crop.
 PictureTensor prepared(const calibration::Picture& picture, const PictureSize& size, const pictures::Preparation& how);
 
 }  // namespace nnapi_convert

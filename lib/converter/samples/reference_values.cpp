@@ -33,8 +33,8 @@ void name_block(Block& block, std::unordered_map<std::string, Value*>& values) {
 
 }  // namespace
 
-// Makes the graph append what is wanted to two lists, which it returns: numbers of slots, and a copy of a tensor for
-// each that isn't the beginning of a run.
+// Makes the graph append records to two lists, which it returns: the numbers of the records' slots, and a copy of each
+// recorded tensor. The slot of a run's beginning has no tensor.
 class Reference::Recording {
  public:
   Recording(Reference& reference, Graph& graph) : reference_(reference), graph_(graph) {
@@ -68,7 +68,7 @@ class Reference::Recording {
     for (Value* value : read) record_read(value, begin, number, made);
   }
 
-  // Returns the block among those that make the values that is in none of the others.
+  // Returns the outermost of the blocks that make the values.
   Block* outermost(const std::vector<Value*>& values) const {
     Block* block = values.empty() ? graph_.block() : values[0]->node()->owningBlock();
     for (const Value* value : values) {
@@ -78,7 +78,7 @@ class Reference::Recording {
     return block;
   }
 
-  // A block's inputs are there from its beginning on.
+  // Returns the first node that can read the value: a block's inputs are there from its beginning on.
   static Node* after(Value& value, Node* begin) {
     return value.node()->kind() == c10::prim::Param ? begin : value.node()->next();
   }
@@ -92,7 +92,8 @@ class Reference::Recording {
     return values;
   }
 
-  // Before each node that reads it for what is given: nothing changes it between them. Else as it is at first.
+  // Records the value before each node that computes one of `made` from it: nothing changes it between record and node.
+  // Without such a node, records it as soon as it is made.
   void record_read(Value* value, Node* begin, size_t number, const std::vector<Value*>& made) {
     std::set<Node*> readers;
     for (Value* each : made) {
@@ -160,7 +161,7 @@ std::vector<std::vector<ReferenceValues>> Reference::run(const std::vector<at::T
     if (slot.name.empty()) {
       runs.emplace_back();
     } else {
-      runs.back().emplace(slot.name, tensors[next++]);  // the first of several
+      runs.back().emplace(slot.name, tensors[next++]);  // keeps the first of several
     }
   }
   return result;

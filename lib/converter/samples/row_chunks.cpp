@@ -9,7 +9,7 @@
 namespace nnapi_convert {
 namespace {
 
-// In PyTorch's order.
+// Returns the operand's sizes in PyTorch's order of axes.
 std::vector<int64_t> sizes_of(const nnapi::Operand& operand) {
   std::vector<int64_t> sizes;
   for (const Dim& dim : operand.dims) sizes.push_back(dim.fixed_value().value_or(-1));
@@ -17,7 +17,7 @@ std::vector<int64_t> sizes_of(const nnapi::Operand& operand) {
   return sizes;
 }
 
-// Axes along which a tensor may have its rows: all else is as in one call.
+// Returns the axes that may be the tensor's rows: all other sizes are those of one call.
 std::vector<int64_t> axes_of_rows(const at::Tensor& tensor, const nnapi::Operand& operand, int64_t per_call) {
   const std::vector<int64_t> sizes = sizes_of(operand);
   std::vector<int64_t> axes;
@@ -63,7 +63,8 @@ class Calls {
   }
 
  private:
-  // From what is given; all of one call where each has its sizes.
+  // Counts the rows of the inputs that are given; one call's rows if all inputs have its sizes. False if they are
+  // unclear.
   bool count_rows(const std::vector<at::Tensor>& given) {
     rows_ = per_call_;
     for (const auto& [number, operand] : inputs_) {
@@ -89,7 +90,7 @@ class Calls {
   int64_t per_call_;
   int64_t rows_ = 0;
   std::unordered_map<std::string, const nnapi::Operand*> operands_;
-  std::unordered_map<size_t, const nnapi::Operand*> inputs_;  // by argument
+  std::unordered_map<size_t, const nnapi::Operand*> inputs_;  // by the number of their argument
 };
 
 }  // namespace

@@ -45,7 +45,7 @@ std::string needed_text(const KnownClasses& known) {
                              : number + ", or a name of --labels that stands there once";
 }
 
-// The place of a name that stands there once.
+// Returns the place of a name that occurs once; nothing for other names.
 std::optional<size_t> place_among(const std::string& name, const std::vector<std::string>& names) {
   if (std::count(names.begin(), names.end(), name) != 1) return std::nullopt;
   return static_cast<size_t>(std::find(names.begin(), names.end(), name) - names.begin());
@@ -80,7 +80,7 @@ std::vector<Line> lines_of(const std::string& path) {
 
 constexpr const char* kSeparators = "\t, ";
 
-// The sample that a line names, and its label: a tab, comma or space is between them, and both may hold some.
+// Returns the sample that a line names, and its label: a tab, comma or space is between them, and both may hold some.
 std::optional<std::pair<size_t, std::string>> named_sample(const std::string& line, const SamplesByName& samples) {
   for (size_t at = line.find_first_of(kSeparators); at != std::string::npos;
        at = line.find_first_of(kSeparators, at + 1)) {
@@ -90,7 +90,7 @@ std::optional<std::pair<size_t, std::string>> named_sample(const std::string& li
   return std::nullopt;
 }
 
-// Of a file with a line for each sample of the source, in order.
+// Reads the classes from a file with a line for each sample of the source, in order.
 Classes in_order(const std::vector<Line>& lines, const CalibrationOptions& options, const CalibrationData& data,
                  const KnownClasses& known) {
   const std::string& path = options.sample_labels;
@@ -121,7 +121,7 @@ Classes by_file(const CalibrationOptions& options, const CalibrationData& data, 
     if (!named && line.text.find_first_of(kSeparators) == std::string::npos) {
       refuse_label(place, fmt::format("'{}' found, a path and a class needed", line.text));
     }
-    if (!named) continue;  // of a picture that isn't used
+    if (!named) continue;  // names a picture that isn't used
     const size_t wanted = class_of(named->second, known, place);
     if (classes[named->first].value_or(wanted) != wanted) {
       refuse_label(place, fmt::format("{} has another class in a line before", data.names[named->first].name));
@@ -140,13 +140,14 @@ Classes by_column(const CalibrationOptions& options, const CalibrationData& data
   return classes;
 }
 
-// The first folder on the way to a picture; empty for one beside the folders.
+// Returns the first folder on the way to a picture; empty for a picture beside the folders.
 std::string folder_of(const std::string& name) {
   const fs::path path(name);
   return path.has_parent_path() ? path.begin()->string() : "";
 }
 
-// In their sorted order. Numbers whose order as numbers is another one could mean either.
+// Numbers the folders in their sorted order. Takes none where numbers as names sort in another order than as numbers:
+// either could be meant.
 SampleClasses by_sorted_folders(const std::vector<std::string>& folders, const CalibrationData& data, size_t count) {
   const bool are_numbers =
       std::all_of(folders.begin(), folders.end(), [](const std::string& name) { return number_of(name).has_value(); });

@@ -9,8 +9,8 @@ namespace nnapi_convert {
 namespace {
 
 constexpr size_t kMostSamples = 1000;
-constexpr size_t kLeastSamples = 50;                // however large they are
-constexpr uint64_t kMostBytes = uint64_t{1} << 30;  // of all samples, where that leaves the least
+constexpr size_t kLeastSamples = 50;                // however large samples are
+constexpr uint64_t kMostBytes = uint64_t{1} << 30;  // bytes of all samples, where that leaves kLeastSamples
 
 }  // namespace
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How many samples calibration uses.
+// Limits how many samples calibration uses.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ size_t most_samples(uint64_t bytes_each);
 
 void warn_of_thinning(size_t used, size_t found, const char* what, Diagnostics& diagnostics);
 
-// Keeps `most` of all, as evenly as they come.
+// Keeps `most` elements of `all`, spread evenly.
 template <typename Each>
 void thin_out(std::vector<Each>& all, size_t most) {
   if (all.size() <= most) return;

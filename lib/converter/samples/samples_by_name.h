@@ -12,12 +12,13 @@
 
 namespace nnapi_convert {
 
-// A picture's path as the source has it, its whole path, or its file's name where one sample alone has it.
+// Finds a picture by its path as the source has it, by its whole path, or by its file's name where one sample alone has
+// it.
 class SamplesByName {
  public:
   explicit SamplesByName(const std::vector<SampleName>& names);
 
-  // The number of the sample.
+  // Returns the number of the sample; nothing for an unknown name.
   std::optional<size_t> find(const std::string& name) const;
 
  private:

@@ -66,7 +66,7 @@ class Accumulator {
     const double scale =
         comparison.is_constant ? std::max(std::isfinite(highest_) ? std::abs(highest_) : 0, 1.0) : comparison.range;
     comparison.relative_error = max_error_ / scale;
-    const bool has_values = lowest_ <= highest_;  // finite ones
+    const bool has_values = lowest_ <= highest_;  // finite values
     comparison.rounding = has_values ? step_ * std::max(std::abs(lowest_), std::abs(highest_)) / scale : 0;
     comparison.snr_db = noise_ > 0 ? 10 * std::log10(signal_ / noise_) : std::numeric_limits<double>::infinity();
     comparison.top1 = rows_ > 0 ? agreed_ / rows_ : 1;
@@ -81,7 +81,7 @@ class Accumulator {
     return values.masked_fill(values.isfinite().logical_not(), 0);
   }
 
-  // Infinite ones and NaN, too: masked scores, or the logarithm of 0.
+  // True where the values are the same. Infinite values and NaN may be, too: masked scores, or the logarithm of 0.
   static at::Tensor same_values(const at::Tensor& expected, const at::Tensor& found) {
     return expected.eq(found).logical_or(expected.isnan().logical_and(found.isnan()));
   }
@@ -127,7 +127,7 @@ class Accumulator {
     }
   }
 
-  // From the first sample's result; results of another size differ without limit.
+  // Returns the largest difference from the first sample's result; results of another size differ without limit.
   double difference(const at::Tensor& expected) const {
     if (expected.sizes() != first_.sizes()) return std::numeric_limits<double>::infinity();
     return (expected - first_).abs().max().item().toDouble();
@@ -139,7 +139,7 @@ class Accumulator {
   int samples_ = 0;
   bool is_integral_ = false;
   double step_ = 0;
-  double difference_ = 0;  // largest between the first sample's result and another's
+  double difference_ = 0;  // largest difference between the first sample's result and another's
   double max_error_ = 0, signal_ = 0, noise_ = 0, agreed_ = 0, rows_ = 0;
   double lowest_ = std::numeric_limits<double>::infinity();
   double highest_ = -std::numeric_limits<double>::infinity();

@@ -16,8 +16,7 @@ namespace {
 
 constexpr double kMillionth = 1e-6;
 constexpr double kNumberForNan = 0.5;
-constexpr double kMoreRounding =
-    10;  // tiny and large numbers in one tensor: sums of them round more than ordinary ones
+constexpr double kMoreRounding = 10;  // sums of tiny and large numbers round more than ordinary ones
 
 bool is_float(const at::Tensor& tensor) {
   return c10::isFloatingType(tensor.scalar_type());
@@ -75,7 +74,7 @@ Values copies(const Values& values) {
   return with_tensors(values, [](size_t, const at::Tensor& tensor) { return tensor.clone(); });
 }
 
-// The original may write into what it is given.
+// Runs the model on copies of the values, as the original may write into them. Returns nothing if it fails.
 std::optional<Tensors> results_of(const std::function<Tensors(const Values&)>& run, const Values& values) {
   try {
     return run(copies(values));
@@ -84,13 +83,13 @@ std::optional<Tensors> results_of(const std::function<Tensors(const Values&)>& r
   }
 }
 
-// Throws ConvertError if the converted model fails.
+// Runs the converted model. Throws ConvertError if it fails.
 Tensors converted_results(const BorderRuns& runs, const Values& values, const Tensors& expected) {
   Tensors results = runs.converted(copies(values));
   return runs.is_without_torch ? with_numbers_of(expected, std::move(results)) : results;
 }
 
-// 1 or -1 for each element, without a pattern along any axis.
+// Returns 1 or -1 for each element, without a pattern along any axis.
 at::Tensor signs_like(const at::Tensor& tensor) {
   const at::Tensor numbers = at::arange(tensor.numel(), at::TensorOptions(at::kLong)).mul(7919).remainder(101);
   return numbers.remainder(2).mul(2).sub(1).to(at::kDouble).reshape(tensor.sizes());
@@ -112,7 +111,7 @@ std::pair<double, double> bounds_of(at::ScalarType dtype) {
   }
 }
 
-// Each element up or down: a sum of products that all grow alike would show nothing.
+// Moves each element up or down by a millionth: a sum of products that all grow alike would show nothing.
 Values moved_by_a_millionth(const Values& values) {
   return with_tensors(values, [](size_t, const at::Tensor& tensor) {
     if (tensor.scalar_type() == at::kBool || tensor.is_quantized()) return tensor;
@@ -123,7 +122,8 @@ Values moved_by_a_millionth(const Values& values) {
   });
 }
 
-// True if the original's results say little of how exact the converted ones are.
+// True if a tiny change of the inputs changes the original's results as much: they say little of how exact the
+// converted ones are.
 bool is_sensitive(const BorderSample& sample, const Tensors& expected, const BorderRuns& runs) {
   const auto moved = results_of(runs.original, moved_by_a_millionth(sample.values));
   return !moved || problem_of(expected, *moved, runs.tolerance);
@@ -165,15 +165,16 @@ bool has_infinite_floats(const Tensors& results) {
   });
 }
 
-// False where the difference is one that NNAPI's dtypes or rounding bring, or of values that mean nothing.
-// `found` is nothing where the converted model fails.
+// Returns false for a difference that comes from NNAPI's dtypes or rounding, or that is between values that mean
+// nothing. `found` is nothing where the converted model fails.
 bool is_fault(const BorderSample& sample, const Tensors& expected, const std::optional<Tensors>& found,
               const Problem& problem, const BorderRuns& runs, double tolerance) {
   const bool converted_runs = found.has_value();
-  // As of a mask that is multiplied by the lowest float: only 0 and 1 mean something.
+  // Infinite results come from inputs that mean nothing, as of a mask that is multiplied by the lowest float: only 0
+  // and 1 mean something.
   if (converted_runs && problem.is_of_floats && has_infinite_floats(expected)) return false;
   if (converted_runs && sample.is_float && runs.orders_sums) return false;
-  // A small change of a large sum takes a sigmoid of it from 0 to 1.
+  // An approximation changes a large sum a little, which takes a sigmoid of it from 0 to 1.
   const bool may_be_approximate = runs.is_approximate && sample.is_float && problem.is_of_floats;
   if (converted_runs && may_be_approximate && !has_infinite_floats(*found)) return false;
   if (sample.is_infinite) {

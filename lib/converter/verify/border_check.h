@@ -12,14 +12,14 @@
 namespace nnapi_convert {
 
 struct BorderRuns {
-  // Run a model; throw ConvertError if it fails.
+  // The functions run a model, and throw ConvertError if it fails.
   std::function<Tensors(const Values&)> original, converted;
   // The greatest error of floats, as a share of the range of the original's output; ten times as much for samples with
   // floats from tiny to large.
   double tolerance = VerifyDefaults::kFloatTolerance;
-  bool orders_sums = false;       // BorderLimits
+  bool orders_sums = false;       // BorderLimits::orders_sums
   bool is_approximate = false;    // the converted model's weights are rounded, or its functions approximated
-  bool is_without_torch = false;  // with_numbers_of()
+  bool is_without_torch = false;  // results need with_numbers_of()
 };
 
 // Returns the differences in the order of the samples, which are numbered from `first` on. A difference is reported,

@@ -26,7 +26,7 @@ at::Tensor around(const at::Tensor& like, int64_t middle, int64_t least, int64_t
   return offset.add(middle).mul(sign).clamp(least, greatest).reshape(like.sizes()).to(like.scalar_type());
 }
 
-// The least and the largest in turn.
+// Returns the least and the greatest number in turn.
 at::Tensor extremes(const at::Tensor& like, double least, double greatest) {
   const at::Tensor is_odd = at::arange(like.numel(), at::TensorOptions(at::kLong)).remainder(2).reshape(like.sizes());
   return at::where(is_odd.eq(1), at::full_like(is_odd, greatest, at::kDouble),
@@ -34,11 +34,11 @@ at::Tensor extremes(const at::Tensor& like, double least, double greatest) {
       .to(like.scalar_type());
 }
 
-// From 1e-8 to 1e4, of both signs, then both zeros: no two are the same but the zeros.
+// Returns numbers from 1e-8 to 1e4, of both signs; elements 1 and 2 are the two zeros. No other two are the same.
 at::Tensor tiny_and_large(const at::Tensor& like) {
   const double count = static_cast<double>(std::max<int64_t>(1, like.numel()));
   const at::Tensor number = at::arange(like.numel(), at::TensorOptions(at::kDouble));
-  // Neighbours are far from each other: 0.618 of the way further each time.
+  // Neighbours are far from each other: each is 0.618 of the whole way further.
   const at::Tensor part = number.mul(0.6180339887498949).frac();
   const at::Tensor size = at::pow(at::scalar_tensor(10.0, at::TensorOptions(at::kDouble)), part.mul(12).sub(8));
   at::Tensor values = size.mul(number.remainder(2).mul(-2).add(1)).add(number.mul(1e-12 / count));
@@ -46,7 +46,7 @@ at::Tensor tiny_and_large(const at::Tensor& like) {
   return values.reshape(like.sizes()).to(like.scalar_type());
 }
 
-// From -9 to 9, and no whole numbers: a sum of their fractions is above 1.
+// Returns numbers from -9 to 9, and no whole ones: a sum of their fractions is above 1.
 at::Tensor between_wholes(const at::Tensor& like) {
   const at::Tensor number = at::arange(like.numel(), at::TensorOptions(at::kLong));
   const at::Tensor fraction = number.remainder(3).mul(0.1).add(0.6);
@@ -71,7 +71,7 @@ bool is_large_integer(const at::Tensor& tensor) {
 // Returns the changed tensor; nothing for a tensor that the sample doesn't change.
 using Change = std::function<std::optional<at::Tensor>(const at::Tensor&)>;
 
-// PyTorch's process ends where the least number of all is divided by -1.
+// Leaves out the least int32: PyTorch's process ends where it is divided by -1.
 constexpr int64_t kLeastInt32 = int64_t{std::numeric_limits<int32_t>::min()} + 1;
 
 std::optional<at::Tensor> near_float_border(const at::Tensor& tensor) {
@@ -128,7 +128,7 @@ constexpr Border kBorders[] = {
     {"fractions between whole numbers", fractions, false, false, true},
 };
 
-// A loop over a range or a list has a condition that is always true.
+// True for a loop whose condition values decide. A loop over a range or a list has a condition that is always true.
 bool is_loop_by_values(const torch::jit::Node& node) {
   return node.kind() == c10::prim::Loop && !torch::jit::toIValue(node.blocks()[0]->outputs()[0]);
 }
@@ -173,7 +173,7 @@ bool orders_numbers(const torch::jit::Node& node) {
   return operators.count(node.kind().toQualString()) != 0;
 }
 
-// NMS keeps boxes in the order of their scores.
+// True for NMS, which keeps boxes in the order of their scores.
 bool keeps_boxes(const torch::jit::Node& node) {
   return std::string(node.kind().toUnqualString()) == "nms";
 }

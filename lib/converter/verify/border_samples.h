@@ -30,7 +30,7 @@ struct BorderLimits {
   // infinite, also in PyTorch.
   bool sums_products = false;
   bool quantises_floats = false;  // fake_quantize: no samples with infinite values either
-  bool makes_integers = false;    // of floats, for example
+  bool makes_integers = false;    // from floats, for example
   bool orders = false;            // puts numbers in order, such as topk and sort, or keeps boxes
   bool keeps_boxes = false;       // by their scores, as NMS: how many depends on values
   // The model sums products and puts numbers in order (topk, sort, argmax): results that saturate, such as a sigmoid's,

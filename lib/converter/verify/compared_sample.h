@@ -11,7 +11,7 @@ namespace nnapi_convert {
 
 struct ComparedSample {
   std::string place;                     // "0"; "model 2/0" of a package's second model
-  std::vector<std::string> input_names;  // by their paths: "x", "images[0]"
+  std::vector<std::string> input_names;  // paths of the inputs: "x", "images[0]"
   std::vector<at::Tensor> inputs, original, converted;
 };
 

@@ -27,7 +27,8 @@ std::string hint_for(const VerifyRequest& request, const Metadata& metadata) {
                      is_flexible ? ", or other sizes with `verify --input`" : "");
 }
 
-// How far the original is from the float model that it stands for. Another number of rows, as of boxes, is no distance.
+// Measures how far the original is from the float model that it stands for. Results with another number of rows, as of
+// boxes, are left out.
 class OriginalErrors {
  public:
   void add(const Tensors& meaning, std::optional<Tensors> original, const std::optional<TieRule>& ties) {
@@ -72,7 +73,7 @@ bool are_of_same_sizes(const Tensors& one, const Tensors& other) {
                     [](const at::Tensor& a, const at::Tensor& b) { return a.sizes() == b.sizes(); });
 }
 
-// Whether rows have no need to be matched.
+// True if the results are so near that rows need not be matched.
 bool are_near(const Tensors& expected, const Tensors& found, const TieRule& rule) {
   if (!are_of_same_sizes(expected, found)) return false;
   for (size_t i = 0; i < expected.size(); ++i) {

@@ -27,19 +27,20 @@ struct ComparedModels {
   torch::jit::Module* meaning = nullptr;    // float_meaning() of the original: the results are compared with its
   torch::jit::Module* reference = nullptr;  // the float twin of a quantised model
   RunConverted run_converted;
-  std::optional<TieRule> ties = {};  // of a model that puts numbers in order
+  std::optional<TieRule> ties = {};  // given for a model that puts numbers in order
 };
 
 struct Comparison {
   std::vector<Accumulator> outputs;
-  std::optional<OriginalDistance> original;    // with a meaning
-  std::optional<ReferenceDistance> reference;  // with a reference
-  std::optional<TiedRows> ties;                // of samples whose rows had to be matched
-  bool is_finite = true;                       // all that the original gave
+  std::optional<OriginalDistance> original;    // set if there is a meaning
+  std::optional<ReferenceDistance> reference;  // set if there is a reference
+  std::optional<TiedRows> ties;                // for samples whose rows had to be matched
+  bool is_finite = true;                       // all of the original's results are finite
   KeptResults kept;                            // empty where they take much memory, or rows were matched
 };
 
-// Throws ConvertError (kVerificationFailed) where a model fails, or results are of other forms.
+// Compares the models' results on the samples. Throws ConvertError (kVerificationFailed) where a model fails, or
+// results are of other forms.
 Comparison compare_models(const ComparedModels& models, const std::vector<Values>& samples);
 
 }  // namespace nnapi_convert

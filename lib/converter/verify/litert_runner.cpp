@@ -28,10 +28,10 @@ namespace nnapi_convert {
 namespace fs = std::filesystem;
 using json = nlohmann::json;
 
-// Members of LitertRunner::Parts, which has linkage.
+// Has linkage, unlike an anonymous namespace, as LitertRunner::Parts has members of these types.
 namespace litert_node {
 
-// Node with the script: a line for a job, a line for its answer.
+// Runs the script in Node. It takes a line for each job, and gives a line for each answer.
 class NodeProcess {
  public:
   NodeProcess(const fs::path& script, const std::string& packages) {
@@ -54,7 +54,7 @@ class NodeProcess {
   ~NodeProcess() {
     if (end_ >= 0) close(end_);
     if (child_ <= 0) return;
-    kill(child_, SIGKILL);  // it would end with its input, unless it hangs
+    kill(child_, SIGKILL);  // Node would end with its input, unless it hangs
     waitpid(child_, nullptr, 0);
   }
   NodeProcess(const NodeProcess&) = delete;
@@ -91,7 +91,7 @@ class NodeProcess {
     throw ConvertError(ExitCode::kVerificationFailed, "LiteRT under Node doesn't answer: " + problem);
   }
 
-  // Why it ended.
+  // Returns why Node ended.
   std::string end_text() {
     int status = 0;
     const bool is_over = child_ > 0 && waitpid(child_, &status, 0) == child_;
@@ -111,7 +111,7 @@ namespace {
 
 constexpr const char* kPackage = "node_modules/@litertjs/core";
 
-// The folder of npm's packages: the user's, or that of a build of this project.
+// Returns the folder of npm's packages: the user's, or that of a build of this project.
 fs::path package_folder() {
   if (const char* given = std::getenv("NNAPI_CONVERT_LITERT")) return given;
   return own_program_path().parent_path().parent_path().parent_path() / "litert";
@@ -141,7 +141,7 @@ litert::ReadFile read_litert(const std::string& path) {
                                              "damaged");
 }
 
-// Calls a function that reads the record, and names the record in place of what it stumbles on.
+// Calls a function that reads the record. Its errors become one that names the record.
 template <typename Function>
 auto by_record(const std::string& path, Function function) {
   try {
@@ -172,7 +172,7 @@ at::ScalarType dtype_of(const std::string& type) {
   throw ConvertError(ExitCode::kBadFile, "the LiteRT file has a tensor of type " + type);
 }
 
-// The tensor's numbers in the file's type.
+// Returns the tensor's numbers in the file's type.
 at::Tensor in_file_type(at::Tensor tensor, const litert::ReadTensor& port) {
   const at::ScalarType dtype = dtype_of(port.type);
   if (tensor.is_quantized()) tensor = dtype == at::kFloat ? tensor.dequantize() : tensor.int_repr();
@@ -196,7 +196,7 @@ struct LitertRunner::Parts {
   StagingFolder folder{fs::temp_directory_path() / "litert", fs::temp_directory_path()};
   std::unique_ptr<litert_node::NodeProcess> node;
 
-  // A path of the file for JSON: names of files may hold any bytes, and JSON holds UTF-8.
+  // Returns the path for a file's copy, fit for JSON: names of files may hold any bytes, and JSON holds UTF-8.
   fs::path model() const { return folder.path() / "model.tflite"; }
 
   const litert::ReadSignature& signature() const {
@@ -206,7 +206,7 @@ struct LitertRunner::Parts {
     fail_without_record(path);
   }
 
-  // Writes a copy whose open inputs have these sizes: LiteRT under Node can't be told sizes otherwise.
+  // Writes a copy of the file whose open inputs have these sizes: LiteRT under Node can't be told sizes otherwise.
   fs::path with_sizes(const std::vector<std::pair<litert::ReadPort, std::vector<int64_t>>>& inputs) const {
     std::string problem;
     std::optional<std::string> bytes = text_of_file(path, problem);

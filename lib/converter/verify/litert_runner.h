@@ -11,9 +11,9 @@
 
 namespace nnapi_convert {
 
-// Whether the file begins as LiteRT's do.
+// True if the file begins as LiteRT's do.
 bool is_litert(const std::string& path);
-// The names of its methods; none for a file of one method.
+// Returns the names of the file's methods; none for a file of one method.
 std::vector<std::string> litert_method_names(const std::string& path);
 
 class LitertRunner {
@@ -27,7 +27,7 @@ class LitertRunner {
 
   const Metadata& metadata() const;
   // Returns forward's tensors for the leaves of its arguments. Throws ConvertError (kVerificationFailed) if LiteRT
-  // can't run the file; an operator that fails without an error of LiteRT's is such, too.
+  // can't run the file, also for an operator that fails without an error of LiteRT's.
   std::vector<at::Tensor> run(const Values& sample);
 
  private:

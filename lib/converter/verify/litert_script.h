@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tools/litert-runner/run.js within the program.
+// The script tools/litert-runner/run.js as a part of the program.
 #pragma once
 
 #include <vector>

@@ -20,7 +20,7 @@ std::vector<int64_t> sizes_of_input(const TensorType& type) {
   return sizes;
 }
 
-// The last quarter of the last axis; nothing of an axis of one element, which would be hidden as a whole.
+// Marks the last quarter of the last axis. Marks nothing on an axis of one element, which would be hidden as a whole.
 at::Tensor at_the_end(const std::vector<int64_t>& sizes) {
   at::Tensor result = at::zeros(sizes, at::TensorOptions(at::kBool));
   if (sizes.empty() || sizes.back() < 2) return result;
@@ -29,7 +29,7 @@ at::Tensor at_the_end(const std::vector<int64_t>& sizes) {
   return result;
 }
 
-// Holes at random, but none at the beginning of a row.
+// Marks holes at random, but none at the beginning of a row.
 at::Tensor holes(const std::vector<int64_t>& sizes, uint64_t seed) {
   constexpr double kShare = 0.3;
   if (sizes.empty()) return at_the_end(sizes);
@@ -55,7 +55,7 @@ at::Tensor made_mask(const MadeInput& input, Ending ending, uint64_t seed) {
   return (*input.use.mask.hiding_flag ? hidden : hidden.logical_not()).to(dtype);
 }
 
-// The word that stands for padding: 0 or 1 as most tokenisers have it, or another one that the model looks for.
+// Returns the word that stands for padding: 0 or 1 as most tokenisers have it, or another one that the model looks for.
 int64_t padding_word(const InputUse& use, Ending ending) {
   const IndexRange& range = *use.range;
   int64_t word = ending == Ending::kOnes ? 1 : 0;
@@ -103,7 +103,7 @@ at::Tensor make_up(const MadeInput& input, const MadeUp& how, Ending ending, uin
   const at::ScalarType dtype = input.type.dtype;
   if (c10::isFloatingType(dtype) || input.type.is_quantized()) return made_floats(input, how, seed);
   const bool is_integer = c10::isIntegralType(dtype, false) && dtype != at::kByte;
-  // What such integers mean isn't known: a random length may fit no other input.
+  // Takes the file's example for integers whose meaning isn't known: a random length may fit no other input.
   if (is_integer && input.example) return *input.example;
   const at::Tensor made = random_tensor(input.type, seed, kNoFlexibleSize);
   return is_integer ? made_integers(made, how.integers) : made;

@@ -15,8 +15,8 @@
 
 namespace nnapi_convert {
 
-// The integers that are made up for inputs that the original doesn't read as indices:
-// 0 to 9; 0 and 1, as in masks; 1 to 9, as lengths and divisors are.
+// Says which integers are made up for inputs that the original doesn't read as indices: 0 to 9; 0 and 1, as in masks; 1
+// to 9, as lengths and divisors are.
 enum class MadeIntegers { kDigits, kFlags, kPositive };
 
 struct MadeUp {
@@ -26,17 +26,17 @@ struct MadeUp {
   bool has_various_sizes = false;  // open sizes differ from sample to sample: the usual ones, odd ones, larger ones
 };
 
-// The end of a sample: words like the others, or padding.
+// Says how a sample ends: in words like the others, or in padding.
 enum class Ending { kWords, kZeros, kOnes };
 
-// The endings of `count` samples: of two or more the last one is padded with zeros, and of four or more the last one
-// with ones and the one before with zeros.
+// Returns the ending of a sample among `count`: of two or more the last one is padded with zeros, and of four or more
+// the last one with ones and the one before with zeros.
 Ending ending_of(size_t number, size_t count);
 
 struct MadeInput {
-  TensorType type;  // of known sizes
+  TensorType type;  // all its sizes are known
   InputUse use = {};
-  std::optional<FedRange> fed = {};        // of the data that quantised the model
+  std::optional<FedRange> fed = {};        // range of the data that quantised the model
   std::optional<at::Tensor> example = {};  // what the file stores for this input
 };
 

@@ -31,11 +31,11 @@
 namespace nnapi_convert {
 namespace {
 
-// The file's modules with the models that the original gives now.
+// A module of the file, with the NNAPI model that converting the original makes for it now.
 struct Part {
   torch::jit::Module module;
   const nnapi::Model* model;
-  const SegmentSummary* segment;  // null: all of a model
+  const SegmentSummary* segment;  // null: the model is whole
 };
 
 std::vector<Part> parts_of(const ConvertedFile& file, const Conversion& conversion) {
@@ -93,7 +93,7 @@ std::vector<std::vector<ReferenceValues>> run_original(const Reference& referenc
   }
 }
 
-// A part's check, which is made when the part runs for the first time.
+// Checks a part. Its SegmentCheck is made when the part runs for the first time.
 class PartCheck {
  public:
   PartCheck(Part part, size_t number, Runtime runtime) : part_(std::move(part)), number_(number), runtime_(runtime) {}
@@ -173,7 +173,7 @@ void run_converted(ConvertedFile& file, const Tensors& sample) {
   }
 }
 
-// Samples of a forward that takes tensors only, also in lists and the like.
+// Makes samples for a forward that takes tensors only, also in lists and the like.
 std::vector<Tensors> tensor_samples(const VerifyRequest& request, const LoadedModel& original,
                                     const ConvertedFile& file, int count) {
   std::vector<Tensors> samples;
@@ -193,7 +193,7 @@ std::vector<Tensors> tensor_samples(const VerifyRequest& request, const LoadedMo
   return samples;
 }
 
-// The reference of a partitioned model takes what the converted one does.
+// Returns the sample as the reference takes it: that of a partitioned model takes what the converted model does.
 Tensors for_reference(const Tensors& sample, const ConvertedFile& file) {
   if (file.is_partitioned) return sample;
   Tensors result;
@@ -230,7 +230,7 @@ OperationCheck check_operations(const VerifyRequest& request) {
   const std::vector<Tensors> samples =
       tensor_samples(request, original, file, request.samples.value_or(VerifyDefaults::kSamples));
   ConvertOptions options = bind_arguments(original, recorded_options(file));
-  options.may_need_pytorch = true;  // as the file does, perhaps
+  options.may_need_pytorch = true;  // the file may need PyTorch, too
   split_results(original, recorded_splits(file));
   const Conversion conversion = convert(original, options, ignored);
   if (is_flexible(file)) run_converted(file, samples.at(0));  // writes its sizes

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a check of operations is shown.
+// Shows a check of operations as text.
 #include <fmt/format.h>
 
 #include <cmath>

@@ -50,7 +50,7 @@ bool is_quantised(const OperandView& operand) {
          type_of(operand) == OperandCode::TENSOR_QUANT8_ASYMM_SIGNED;
 }
 
-// A piece of a model with operands of its own numbers, and what its operations point to.
+// A piece of a model that numbers its operands anew, with the lists that its operations point to.
 struct Piece {
   SubgraphView model;
   std::map<uint32_t, uint32_t> numbers;
@@ -147,7 +147,7 @@ void SegmentModel::read_pytorch(const torch::jit::Module& module) {
   const std::vector<at::Tensor> scales =
       module.hasattr("int8_scales") ? module.attr("int8_scales").toTensorVector() : std::vector<at::Tensor>();
   for (size_t i = 0; i < weights.size(); ++i) {
-    // As the module restores them. One that has run holds floats.
+    // Restores a weight as the module does. A module that has run holds floats.
     at::Tensor weight = weights[i].scalar_type() == at::kHalf ? weights[i].to(at::kFloat) : weights[i];
     const bool has_scales = i < scales.size() && scales[i].numel() > 0 && weight.scalar_type() == at::kChar;
     if (has_scales) weight = weight.to(at::kFloat).mul_(scales[i]);

@@ -52,7 +52,7 @@ c10::IValue widened(const c10::IValue& value) {
   return c10::ivalue::Tuple::create(std::move(elements));
 }
 
-// Float32 constants become float64 ones, and so does the dtype that operators are told to compute in.
+// Turns float32 constants into float64 ones, and so the dtype float32 that operators are told to compute in.
 void widen(const std::shared_ptr<Graph>& graph) {
   std::vector<Node*> casting;
   for_each_node(*graph, [&](Node& node) {
@@ -72,7 +72,7 @@ void widen(const std::shared_ptr<Graph>& graph) {
   torch::jit::EraseShapeInformation(graph);
 }
 
-// The largest error of an output over all samples, as a share of the output's range.
+// Returns for each output the largest error over all samples, as a share of the output's range.
 std::vector<double> errors_of(const std::vector<Tensors>& truth, const std::vector<Tensors>& results) {
   std::vector<Accumulator> outputs(truth.at(0).size());
   for (size_t sample = 0; sample < truth.size(); ++sample) {
@@ -91,7 +91,7 @@ std::optional<OwnRounding> own_rounding(const LoadedModel& original, const KeptR
   try {
     torch::jit::Module module = frozen_module(original).module;
     widen(module.get_method("forward").graph());
-    module = deep_copy(module);  // its attributes are the original's
+    module = deep_copy(module);  // the frozen module shares attributes with the original
     module.to(at::kDouble);
     const DoubleByDefault doubles;
     std::vector<Tensors> truth;
@@ -113,7 +113,7 @@ std::optional<OwnRounding> own_rounding(const LoadedModel& original, const KeptR
     }
     return result;
   } catch (const std::exception&) {
-    return std::nullopt;  // PyTorch has no such kernels, or an operator takes one width alone
+    return std::nullopt;  // PyTorch has no float64 kernels, or an operator takes one width alone
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How far a float model's results are from those that it gives in float64: a deep net may amplify float32's rounding
-// until no two machines agree. The converted model can be no nearer than that.
+// Measures how far a float model's results are from those that it gives in float64: a deep net may amplify float32's
+// rounding until no two machines agree. The converted model can be no nearer than that.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace nnapi_convert {
 
 // The results of both models on each sample, in the order of the runs.
 struct KeptResults {
-  std::vector<InputTuple> inputs;  // of the original
+  std::vector<InputTuple> inputs;  // the original's inputs
   std::vector<Tensors> original, converted;
 };
 

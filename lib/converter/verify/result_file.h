@@ -24,7 +24,7 @@ class ResultFile {
   // Throws ConvertError (kBadFile) if no file can be made at the path.
   explicit ResultFile(const std::string& path);
 
-  // `place` stands before the sample's: "encode/", or nothing.
+  // Adds a sample. `place` stands before the sample's own: "encode/", or nothing.
   void add(const ComparedSample& sample, const std::string& place);
   // Puts the file in its place. Without it no file is left. Throws ConvertError (kBadFile) if it can't be written.
   void commit();

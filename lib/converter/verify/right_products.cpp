@@ -26,7 +26,8 @@ class RightProducts {
     silent_.on_sample = nullptr;
   }
 
-  // Compares with `defined`, or with the original where it is null. Nothing where the results are of other forms.
+  // Compares with `defined`, or with the original where it is null. Returns nothing where the results are of other
+  // forms.
   std::optional<Verification> compared(torch::jit::Module* defined, const RunConverted& run) const {
     const ComparedModels others{silent_,
                                 models_.converted,
@@ -54,7 +55,7 @@ class RightProducts {
     return other;
   }
 
-  // Runs a model of PyTorch's in place of the converted one.
+  // Returns a function that runs a model of PyTorch in place of the converted one.
   RunConverted runs_of(torch::jit::Module& module) const {
     return [&](const Values& sample) {
       const Values given = with_original_dtypes(sample, models_.converted.metadata);
@@ -69,7 +70,7 @@ class RightProducts {
   VerifyRequest silent_;
 };
 
-// Whether one comparison shows about the differences of another, which rounding alone makes.
+// True if `converted` differs about as much as `rounded`, whose differences come from rounding alone.
 bool is_about_as_near(const Verification& converted, const Verification& rounded) {
   const TiedRows none, rows = converted.ties.value_or(none), others = rounded.ties.value_or(none);
   const double factor = VerifyDefaults::kMostRoundings;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a quantised model's results may be where PyTorch's own are not the measure: its kernels are wrong where a bias
+// Judges a quantised model's results where PyTorch's own are not the measure: its kernels are wrong where a bias
 // overflows, drivers round products twice, and a detector amplifies the rounding of both.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace nnapi_convert {
 
-// Writes what two models differ by into the result.
+// Writes how far two models' results differ into the result.
 void take(Verification& result, const Comparison& compared, const Metadata& metadata);
 
 // Compares a quantised model that failed with what is right as well, and takes the first comparison that passes:

@@ -24,7 +24,7 @@ void fail_verification(const std::string& message) {
 
 Tensors run_module(torch::jit::Module& module, const InputTuple& inputs, const char* which, const std::string& hint) {
   Tensors outputs;
-  const SilencedWarnings no_warnings;  // they are not of this comparison
+  const SilencedWarnings no_warnings;  // warnings don't belong to the comparison
   try {
     const c10::InferenceMode guard;
     const KernelsAsDefined kernels(saved_graphs(module));

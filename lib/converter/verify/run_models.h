@@ -12,7 +12,7 @@
 
 namespace nnapi_convert {
 
-// Throws ConvertError (kVerificationFailed).
+// Throws ConvertError (kVerificationFailed) with the message.
 [[noreturn]] void fail_verification(const std::string& message);
 
 // Runs the module on copies of the inputs, as it may change them. Throws ConvertError (kVerificationFailed), whose

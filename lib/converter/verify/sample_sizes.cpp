@@ -9,7 +9,7 @@
 namespace nnapi_convert {
 namespace {
 
-// Sizes with names in --input are multiples, or one size.
+// Returns a usual size. Sizes with names in --input are multiples of one, or one size.
 int64_t usual_size(const Dim& size, const SizeConditions& conditions) {
   const int64_t found = size.evaluate(usual_open_size);
   const int64_t usual = found > 0 ? found : size.evaluate([](int, int) { return kUsualOpenSize; });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sizes of made-up inputs, where the converted file leaves some open.
+// Chooses the sizes of made-up inputs, where the converted file leaves some open.
 #pragma once
 
 #include <cstddef>
@@ -27,8 +27,8 @@ int64_t other_size(int64_t usual, size_t sample);
 // Returns whether inputs of these types, whose sizes are fixed, meet the conditions.
 bool hold(const SizeConditions& conditions, const std::vector<TensorType>& types);
 
-// Returns such a size within the range that an exported program states. Sizes of one symbol follow from that symbol's
-// other value.
+// Returns a size in the place of a usual one, within the range that an exported program states. Sizes of one symbol
+// follow from that symbol's other value.
 int64_t other_size(const ExportedTensor::Size& size, size_t sample);
 
 }  // namespace nnapi_convert

@@ -132,7 +132,7 @@ void SegmentCheck::make_steps() {
   }
 }
 
-// False where it begins at something that isn't known.
+// Adds the operation, and those before it up to known values. Returns false if one reads a value that isn't known.
 bool SegmentCheck::collect(size_t operation, Step& step) const {
   if (std::count(step.operations.begin(), step.operations.end(), operation) != 0) return true;
   step.operations.push_back(operation);
@@ -194,7 +194,7 @@ CheckedValue SegmentCheck::described_step(const Step& step) const {
   return value;
 }
 
-// The whole segment, on its inputs: the results of all steps.
+// Runs the whole segment on its inputs. Returns the results of all steps.
 std::vector<at::Tensor> SegmentCheck::run_all() const {
   std::vector<size_t> operations;
   for (size_t i = 0; i < model_.operations.size(); ++i) operations.push_back(i);
@@ -206,7 +206,7 @@ std::vector<at::Tensor> SegmentCheck::run_all() const {
   return outputs.empty() ? std::vector<at::Tensor>() : file_.run(operations, inputs, known_of(inputs), outputs);
 }
 
-// Largest difference; where both are NaN there is none, where one is it has no limit.
+// Returns the largest difference. It is 0 where both numbers are NaN, and without limit where only one is.
 double SegmentCheck::error_of(const at::Tensor& expected, const at::Tensor& found) const {
   if (expected.numel() == 0) return 0;
   const at::Tensor same = expected.eq(found).logical_or(expected.isnan().logical_and(found.isnan()));

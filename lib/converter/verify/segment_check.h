@@ -30,7 +30,7 @@ class SegmentCheck {
   std::vector<std::string> unchecked() const;
 
  private:
-  // The operations from some known operands to the next known operand.
+  // Runs the operations from some known operands to the next known operand.
   struct Step {
     std::vector<size_t> operations;
     std::vector<uint32_t> inputs;

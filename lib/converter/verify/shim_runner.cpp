@@ -20,7 +20,7 @@ namespace {
 bool holds_text(const c10::TypePtr& type) {
   if (type->kind() == c10::TypeKind::StringType) return true;
   const auto parts = type->containedTypes();
-  // The keys of a dict are in paths.
+  // Skips the keys of a dict, which stand in paths.
   const size_t first = type->kind() == c10::TypeKind::DictType ? 1 : 0;
   for (size_t i = first; i < parts.size(); ++i) {
     if (holds_text(parts[i])) return true;
@@ -28,14 +28,14 @@ bool holds_text(const c10::TypePtr& type) {
   return false;
 }
 
-// As the shim writes keys in paths.
+// Returns a dict's key in the form that the shim gives it in paths.
 std::string key_text(const c10::IValue& key) {
   if (key.isString()) return key.toStringRef();
   if (key.isBool()) return key.toBool() ? "True" : "False";
   return key.isDouble() ? fmt::format("{:.17g}", key.toDouble()) : fmt::format("{}", key.toInt());
 }
 
-// What stands for a value in a call: its tensors, with paths. Their memory lives as long as the call.
+// The tensors of a value with their paths, as a call of the shim takes them. Their memory lives as long as the call.
 struct NamedCall {
   std::deque<std::string> paths;
   std::deque<at::Tensor> kept;

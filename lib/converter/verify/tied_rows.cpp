@@ -15,13 +15,14 @@ namespace {
 
 constexpr size_t kMostPairs = 4'000'000;
 
-// Rows that one output of scores orders: the numbers of the scores and of the outputs with a value for each row.
+// The outputs that one output of scores orders row by row: the numbers of the scores and of outputs with a value for
+// each row.
 struct ScoredOutputs {
   size_t scores;
   std::vector<size_t> values;
 };
 
-// As [lists, rows]: each list is in an order of its own.
+// Returns the scores as [lists, rows]: each list has an order of its own.
 at::Tensor in_lists(const at::Tensor& scores) {
   return real_values(scores).reshape({-1, scores.size(-1)});
 }
@@ -37,7 +38,7 @@ bool is_ordered(const at::Tensor& tensor) {
          lists.narrow(1, 0, rows - 1).ge(lists.narrow(1, 1, rows - 1)).all().item().toBool();
 }
 
-// Sizes without leading axes of one element.
+// Returns the sizes without leading axes of one element.
 std::vector<int64_t> without_ones(at::IntArrayRef sizes) {
   size_t begin = 0;
   while (begin + 1 < sizes.size() && sizes[begin] == 1) ++begin;
@@ -53,7 +54,8 @@ size_t distance_between(size_t one, size_t other) {
   return one > other ? one - other : other - one;
 }
 
-// Of several pictures, each output is of the nearest scores of as many rows; of two as near, of those before.
+// Finds the scores of each output. In results for several pictures, an output belongs to the nearest scores of as many
+// rows; of two as near, to those before it.
 std::vector<ScoredOutputs> scored_outputs(const Tensors& expected, const Tensors& found) {
   std::vector<ScoredOutputs> groups;
   for (size_t i = 0; i < expected.size(); ++i) {
@@ -76,11 +78,11 @@ std::vector<ScoredOutputs> scored_outputs(const Tensors& expected, const Tensors
   return groups;
 }
 
-// One output's numbers of one list, row after row.
+// The numbers of one output in one list, row after row.
 struct RowValues {
   std::vector<double> expected, found;
   size_t columns = 0;
-  double most_apart = 0;  // of partners; integers are the same
+  double most_apart = 0;  // limit for partners; integers have to be the same
 };
 
 struct ScoreList {
@@ -104,7 +106,7 @@ double tie_of(const at::Tensor& scores, const TieRule& rule) {
   return rule.scores * (scores.max() - scores.min()).item().toDouble();
 }
 
-// How far two rows are from each other, as a share of what partners may be; above 1 for rows that are none.
+// Returns how far two rows are from each other, as a share of what partners may be; above 1 for rows that are none.
 double distance_of(const std::vector<RowValues>& values, size_t expected, size_t found) {
   double largest = 0;
   for (const RowValues& output : values) {
@@ -121,7 +123,7 @@ double distance_of(const std::vector<RowValues>& values, size_t expected, size_t
 
 constexpr size_t kNoPartner = static_cast<size_t>(-1);
 
-// The partner of each row; nothing where there are too many pairs to look at.
+// Returns the partner of each row; nothing where there are too many pairs to look at.
 std::optional<std::vector<size_t>> partners_of(const ScoreList& scores, const std::vector<RowValues>& values) {
   std::vector<Pair> pairs;
   size_t looked_at = 0;
@@ -158,7 +160,7 @@ TiedRows counted_rows(const ScoreList& scores, const std::vector<size_t>& partne
   return rows;
 }
 
-// The found results in the order of the expected ones.
+// Returns the found results in the order of the expected ones.
 at::Tensor in_order(const at::Tensor& expected, const at::Tensor& found,
                     const std::vector<std::vector<size_t>>& partners) {
   const at::Tensor wanted = expected.is_quantized() ? expected.dequantize() : expected;
@@ -174,7 +176,8 @@ at::Tensor in_order(const at::Tensor& expected, const at::Tensor& found,
   return result.reshape(wanted.sizes()).to(found.is_quantized() ? wanted.scalar_type() : found.scalar_type());
 }
 
-// Scores stay in their order. Where the two models found other numbers of rows, the first ones are compared.
+// Returns the scores in the order in which they were found. If the two models found other numbers of rows, the first
+// rows are compared.
 at::Tensor first_scores(const at::Tensor& expected, const at::Tensor& found) {
   if (expected.sizes() == found.sizes()) return found;
   const at::Tensor given = found.is_quantized() ? found.dequantize() : found;

@@ -12,10 +12,9 @@
 namespace nnapi_convert {
 
 struct TieRule {
-  double scores =
-      0;  // two scores tie that differ by at most so much of their range; of a quantised model of their size
-  bool by_size = false;              // of a quantised model
-  double values = 0;                 // partners differ by at most so much of the range of each output of floats
+  double scores = 0;     // tied scores differ by at most this share of their range; with by_size, of their size
+  bool by_size = false;  // for a quantised model
+  double values = 0;     // partners differ by at most so much of the range of each output of floats
   bool may_count_otherwise = false;  // values decide how many rows there are
 };
 

@@ -14,7 +14,7 @@
 namespace nnapi_convert {
 namespace {
 
-// The GELU that NNAPI computes by a formula. The one by tanh is a formula itself.
+// True for the GELU that NNAPI computes by a formula. The one by tanh is a formula itself.
 bool is_exact_gelu(const torch::jit::Node& node) {
   if (node.kind() != c10::aten::gelu) return false;
   const auto approximate = torch::jit::constant_as<std::string>(node.namedInput("approximate"));

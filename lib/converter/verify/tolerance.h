@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The largest difference from the original that verify allows where --tolerance says nothing.
+// Chooses the largest difference from the original that verify allows where --tolerance says nothing.
 #pragma once
 
 #include "lib/converter/load/converted_file.h"
@@ -8,7 +8,7 @@
 
 namespace nnapi_convert {
 
-// Returns a part of the range of the original's output.
+// Returns the tolerance as a part of the range of the original's output.
 double default_tolerance(const VerifyRequest& request, const ConvertedFile& converted, const LoadedModel& original);
 
 // True for a model that rounds floats to the levels of quantised numbers: a sum that lies on the border of two levels

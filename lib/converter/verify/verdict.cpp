@@ -11,31 +11,31 @@
 namespace nnapi_convert {
 namespace {
 
-// True for integers that may be chosen, as by argmax, of which most are the same.
+// True if the output is of integers, which may be chosen, as by argmax, and most of them are the same.
 bool are_mostly_same(const OutputComparison& output) {
   return output.is_integral && output.top1 >= VerifyDefaults::kSameIntegers;
 }
 
-// What are_mostly_same() needs; empty for outputs without integers.
+// Says in words what are_mostly_same() needs; empty without an output of integers.
 std::string or_mostly_same(const Verification& result) {
   const bool has_integers = std::any_of(result.outputs.begin(), result.outputs.end(),
                                         [](const OutputComparison& output) { return output.is_integral; });
   return has_integers ? fmt::format(", or {:.0f}% of integers the same", 100 * VerifyDefaults::kSameIntegers) : "";
 }
 
-// Of a quantised model. Where data quantised it, what is chosen may be another one here and there.
+// True if a quantised model's outputs are near enough. A model that data quantised may choose otherwise here and there.
 bool are_near(const Verification& result, double needed_snr) {
   return std::all_of(result.outputs.begin(), result.outputs.end(), [&](const OutputComparison& output) {
     return output.snr_db >= needed_snr || (result.is_calibrated && are_mostly_same(output));
   });
 }
 
-// What are_near() needs.
+// Says in words what are_near() needs.
 std::string nearness(const Verification& result, const std::string& needed_snr) {
   return fmt::format("SNR of at least {} dB{}", needed_snr, result.is_calibrated ? or_mostly_same(result) : "");
 }
 
-// How near a model quantised by data has to be, in dB.
+// Returns how near a model quantised by data has to be, in dB.
 double needed_of_calibrated(const Verification& result, const VerifyRequest& request) {
   using Defaults = VerifyDefaults;
   const double measured = std::min(*result.calibrated_snr, Defaults::kMostCalibratedSnr);
@@ -43,7 +43,7 @@ double needed_of_calibrated(const Verification& result, const VerifyRequest& req
   return result.is_within_ranges ? Defaults::kMadeUpSnr : Defaults::kUnlikeSnr;
 }
 
-// Of a model quantised by data.
+// Judges a model quantised by data.
 void judge_calibrated(Verification& result, const VerifyRequest& request) {
   const double needed = needed_of_calibrated(result, request);
   const bool is_like_data = !request.inputs_file.empty();
@@ -62,7 +62,7 @@ void judge_calibrated(Verification& result, const VerifyRequest& request) {
   result.passed = are_near(result, needed);
 }
 
-// Lines on special samples, matched rows and rounding; often empty.
+// Returns lines on special samples, matched rows and rounding; often empty.
 std::string notes_text(const Verification& verification) {
   std::string text;
   if (verification.are_floats_shares) {
@@ -92,7 +92,7 @@ std::string notes_text(const Verification& verification) {
   return text;
 }
 
-// Lines on what a quantised model had to be compared with; often empty.
+// Returns lines on what a quantised model had to be compared with; often empty.
 std::string quantised_notes(const Verification& verification) {
   std::string text;
   if (verification.rounds_twice) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether a converted model passes, once its results are compared, and what is told of it.
+// Judges whether a converted model passes, once its results are compared, and writes what is told of it.
 #pragma once
 
 #include <string>

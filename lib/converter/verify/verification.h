@@ -38,7 +38,7 @@ struct OutputComparison {
 
 struct ReferenceDistance {
   double original = 0;   // RMS distance of TorchScript's results from the float model's, all outputs pooled
-  double converted = 0;  // the same of NNAPI's results
+  double converted = 0;  // RMS distance of NNAPI's results from the float model's
   double ratio() const { return converted / original; }
 };
 
@@ -52,12 +52,12 @@ struct OriginalDistance {
 // Rows of results that a score orders (tied_rows.h).
 struct TiedRows {
   size_t rows = 0;             // of the original's
-  size_t moved = 0;            // have their partner at another place
-  size_t at_the_cut = 0;       // without a partner, and as low as the last score: another one may be chosen there
-  size_t without_partner = 0;  // all others without a partner
+  size_t moved = 0;            // rows that have their partner at another place
+  size_t at_the_cut = 0;       // rows without a partner, as low as the last score: another one may be chosen there
+  size_t without_partner = 0;  // all other rows without a partner
 
   void add(const TiedRows& other);
-  // Whether order and choice among ties explain the differences: nearly all rows have a partner.
+  // True if order and choice among ties explain the differences: nearly all rows have a partner.
   bool are_matched() const;
 };
 
@@ -88,21 +88,21 @@ struct Verification {
   bool is_quantized = false;
   bool is_calibrated = false;            // quantised by data
   bool is_approximate = false;           // rounded on purpose: weights, functions, or results by half precision
-  std::optional<double> calibrated_snr;  // dB, of such a file: what its calibration measured
+  std::optional<double> calibrated_snr;  // of a model quantised by data: dB that its calibration measured
   bool is_within_ranges = false;         // made-up inputs are within the ranges of its data
-  double tolerance = 0;                  // of float outputs: max error over the range
+  double tolerance = 0;                  // for float outputs: max error over the range
   bool is_per_channel = false;           // the original has per-channel weights
-  std::vector<FedRange> fed;             // of float inputs that a file gave
+  std::vector<FedRange> fed;             // ranges of float inputs that a file gave
   bool are_floats_shares = false;        // made-up floats are from 0 to 1: others make infinite numbers
-  std::optional<TiedRows> ties;          // where rows had to be matched
-  std::optional<OwnRounding> rounding;   // of a float model that is beyond the tolerance
+  std::optional<TiedRows> ties;          // set where rows had to be matched
+  std::optional<OwnRounding> rounding;   // set for a float model that is beyond the tolerance
   std::optional<TiedRows> rounded_rows;  // of PyTorch's own results with products of floats, where these explain `ties`
   bool rounds_twice = false;             // NNAPI rounded products twice, as Android's own CPU does; once is farther off
   bool is_as_defined = false;  // `original` tells how far PyTorch's kernels are from the quantised layers as defined
-  std::string inputs_option;   // that gives inputs, with its command
+  std::string inputs_option;   // the option that gives inputs, with its command
   std::string criterion;       // what had to hold
   bool passed = false;
-  std::vector<VariantVerification> variants;  // of a package: each model's; then the rest is that of the first
+  std::vector<VariantVerification> variants;  // of a package: each model's; then all else is the first model's
 };
 
 struct VariantVerification {

@@ -39,7 +39,7 @@
 namespace nnapi_convert {
 namespace {
 
-// Numbers at the borders of float32 are beyond float16's.
+// Checks the borders of dtypes, but not in half precision: numbers at the borders of float32 are beyond float16's.
 void check_at_borders(Verification& result, const VerifyRequest& request, const LoadedModel& original,
                       const SampleMaker& maker, const Values& ordinary, BorderRuns runs) {
   if (result.is_quantized || result.reference || !request.inputs_file.empty() || request.fp16) return;
@@ -81,7 +81,7 @@ bool is_relaxed(const ConvertedFile& converted) {
                                  request.converted));
 }
 
-// In the order of the inputs.
+// Returns the ranges of float inputs in the order of the inputs.
 std::vector<FedRange> fed_ranges_of(const std::vector<Values>& samples, const Metadata& metadata) {
   std::map<size_t, FedRange> ranges;
   const auto add = [&](size_t number, const at::Tensor& tensor) {
@@ -98,7 +98,7 @@ std::vector<FedRange> fed_ranges_of(const std::vector<Values>& samples, const Me
   return result;
 }
 
-// A model that keeps state is run on a copy, so that each comparison begins with the state of the file.
+// Runs a model that keeps state on a copy, so that each comparison begins with the state of the file.
 class OwnState {
  public:
   explicit OwnState(const torch::jit::Module& module)
@@ -113,7 +113,7 @@ class OwnState {
   torch::jit::Module module_;
 };
 
-// Whether the original's results on all samples are finite numbers.
+// True if the original's results on all samples are finite numbers.
 bool are_results_finite(const torch::jit::Module& original, const std::vector<Values>& samples,
                         const ForwardArguments& arguments, const Metadata& metadata) {
   OwnState own(original);
@@ -124,8 +124,9 @@ bool are_results_finite(const torch::jit::Module& original, const std::vector<Va
   });
 }
 
-// The samples to compare on. Where the original gives infinite numbers or fails for made-up integers, or for masks that
-// hide and words that end in padding, they are others: flags, or positive, as models with masks or lengths take them.
+// Returns the samples to compare on. Where the original gives infinite numbers or fails for made-up integers, or for
+// masks that hide and words that end in padding, makes up others: flags, or positive integers, as models with masks or
+// lengths take them.
 std::vector<Values> samples_for(const SampleMaker& maker, const LoadedModel& original,
                                 const ForwardArguments& arguments, const Metadata& metadata, int count) {
   if (maker.has_open_sizes()) {
@@ -149,17 +150,17 @@ std::vector<Values> samples_for(const SampleMaker& maker, const LoadedModel& ori
   return samples;
 }
 
-// How near scores and rows of a model that puts numbers in order have to be; nothing for other models.
+// Returns how near scores and rows of a model that puts numbers in order have to be; nothing for other models.
 std::optional<TieRule> tie_rule(const LoadedModel& original, const Verification& result) {
   const BorderLimits limits = limits_of(original.module);
   if (!limits.orders) return std::nullopt;
-  const double noise = std::pow(10, -VerifyDefaults::kQuantizedSnr / 20);  // beside the signal, where the SNR is that
+  const double noise = std::pow(10, -VerifyDefaults::kQuantizedSnr / 20);  // share of the signal at that SNR
   if (result.is_quantized) return TieRule{noise, true, 2 * noise, limits.keeps_boxes};
   return TieRule{result.tolerance, false, VerifyDefaults::kPartnersTolerance * result.tolerance, limits.keeps_boxes};
 }
 
-// Says, of a float model that failed by its rounding, how far float32 itself is from float64; passes a file that is no
-// farther from it.
+// Measures how far float32 itself is from float64 for a float model that failed by its rounding; passes a file that is
+// no farther from it.
 void ask_in_double(Verification& result, const VerifyRequest& request, const LoadedModel& original,
                    const KeptResults& kept) {
   const bool is_by_rounding = !result.passed && !result.is_quantized && !result.is_of_meaning && !result.reference &&
@@ -283,7 +284,7 @@ Verification verify_litert(const VerifyRequest& request) {
   LitertRunner runner(request.converted, request.method);
   ConvertedFile described;
   described.metadata = runner.metadata();
-  described.runtime = Runtime::kShim;  // the weights keep their scales
+  described.runtime = Runtime::kShim;  // as for the shim, weights keep their scales for each channel
   std::optional<LoadedModel> reference;
   if (!request.reference.empty()) reference = load_method(request.reference, request.method);
   take_recorded_interface(described, original, reference);
@@ -292,8 +293,8 @@ Verification verify_litert(const VerifyRequest& request) {
                      [&runner](const Values& sample) { return runner.run(sample); });
 }
 
-// Each model of the package by itself: the shim has to take that one. Where data have quantised some, the inputs are
-// such data, and float models get random ones. Half precision changes the models that leave it to drivers.
+// Verifies each model of the package by itself: the shim has to take that one. Where data have quantised some, the
+// inputs are such data, and float models get random ones. Half precision changes the models that leave it to drivers.
 Verification verify_package(const VerifyRequest& request, LoadedModel& original, std::optional<LoadedModel>& reference,
                             ConvertedFile& first) {
   std::vector<VariantVerification> variants;

@@ -9,7 +9,8 @@
 
 namespace nnapi_convert {
 
-// Throws ConvertError: kBadFile for files that can't be read, kVerificationFailed if a model fails to run.
+// Compares the files of the request. Throws ConvertError: kBadFile for files that can't be read, kVerificationFailed if
+// a model fails to run.
 Verification verify(const VerifyRequest& request);
 
 }  // namespace nnapi_convert

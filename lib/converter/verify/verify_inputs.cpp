@@ -32,7 +32,7 @@ std::vector<c10::IValue> elements_of(const c10::IValue& value) {
   return value.isList() ? value.toListRef().vec() : std::vector<c10::IValue>();
 }
 
-// One sample: the arguments of forward.
+// Reads one sample: the arguments of forward.
 Values read_sample(const c10::IValue& value, const ForwardArguments& arguments, const std::string& path) {
   const auto values = take_apart(arguments, elements_of(value));
   if (values) return *values;
@@ -188,8 +188,8 @@ bool fits(const TensorType& type, const at::Tensor& tensor) {
   return true;
 }
 
-// The sample that an exported program stores, or the first inputs bundled with a TorchScript file; nothing where the
-// file was converted for other sizes.
+// Returns the sample that an exported program stores, or the first inputs bundled with a TorchScript file; nothing
+// where the file was converted for other sizes.
 std::optional<Values> stored_sample(const LoadedModel& original, const Metadata& metadata,
                                     const ForwardArguments& arguments) {
   if (original.bundled_inputs.empty()) return std::nullopt;
@@ -211,7 +211,7 @@ std::vector<at::Tensor> tensors_of(const std::optional<Values>& sample) {
   return tensors;
 }
 
-// Samples as a calibration takes them, with the file's options for pictures.
+// Reads samples as a calibration does, with the file's options for pictures.
 std::vector<Values> like_calibration(const VerifyRequest& request, const LoadedModel& original,
                                      const ConvertedFile& converted, const ForwardArguments& arguments) {
   CalibrationOptions options;
@@ -227,7 +227,7 @@ std::vector<Values> like_calibration(const VerifyRequest& request, const LoadedM
   Diagnostics ignored;
   std::vector<Values> samples;
   const CalibrationSamples all = read_calibration(options, interface, original, ignored).samples;
-  // Arrays for a file that no data quantised are few, and meant.
+  // Takes all arrays for a file that no data quantised: they are few, and meant.
   const bool are_all_meant = calibration::names_arrays(options.source) && !recorded_calibration(converted);
   const int most = are_all_meant ? static_cast<int>(all.size()) : VerifyDefaults::kReferenceSamples;
   size_t limit = static_cast<size_t>(request.samples.value_or(most));

@@ -41,17 +41,18 @@ class SampleMaker {
               const ForwardArguments& arguments);
 
   bool is_made_up() const { return request_.inputs_file.empty(); }
-  // Whether choices of MadeUp change anything but floats.
+  // True if an input is of integers that MadeUp chooses.
   bool has_integers() const;
   bool has_masks() const;
   bool has_floats() const;
-  // Whether sizes are open, of which the request gives none.
+  // True if an input has open sizes of which the request gives none.
   bool has_open_sizes() const;
 
-  // Made-up samples are `count`. Throws ConvertError (kBadFile) for a file of other arguments.
+  // Returns the samples: those of the file, or `count` made-up ones. Throws ConvertError (kBadFile) for a file of other
+  // arguments.
   std::vector<Values> samples(int count, const MadeUp& how) const;
 
-  // For each of forward's tensors whether the original reads it as indices.
+  // Returns for each of forward's tensors whether the original reads it as indices.
   std::vector<bool> takes_indices() const;
 
  private:
@@ -64,7 +65,7 @@ class SampleMaker {
   const ForwardArguments& arguments_;
   BoundValues values_;
   std::vector<MadeInput> inputs_;
-  std::vector<std::vector<size_t>> open_axes_;  // of each input: those of which the request gives no size
+  std::vector<std::vector<size_t>> open_axes_;  // for each input the axes of which the request gives no size
   std::optional<Values> stored_;
 };
 
