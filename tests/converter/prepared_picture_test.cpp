@@ -129,3 +129,18 @@ TEST_CASE("options for pictures that make no sense for the model are refused") {
   CHECK(refusal({16, 8, 1, {}, {}, false}, bytes).empty());
   CHECK_THAT(refusal(good, bytes), Contains("normalises them itself"));
 }
+
+TEST_CASE("one input of bytes comes before others, in either order") {
+  const ModuleInterface floats = interface_of({Dim(1), Dim(3), Dim(8), Dim(8)});
+  ModuleInterface bytes = interface_of({Dim(1), Dim(8), Dim(8), Dim(3)});
+  bytes.inputs[0].type.dtype = at::kByte;
+  ModuleInterface both;
+  both.inputs = {floats.inputs[0], bytes.inputs[0]};
+  CHECK(picture_input(both) == 1U);
+  both.inputs = {bytes.inputs[0], floats.inputs[0]};
+  CHECK(picture_input(both) == 0U);
+  both.inputs = {bytes.inputs[0], bytes.inputs[0]};
+  CHECK_FALSE(picture_input(both));
+  both.inputs = {floats.inputs[0], floats.inputs[0]};
+  CHECK_FALSE(picture_input(both));
+}

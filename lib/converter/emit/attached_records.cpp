@@ -62,15 +62,13 @@ void check_count(const char* option, const std::vector<double>& values, int64_t 
 }  // namespace
 
 std::optional<size_t> picture_input(const ModuleInterface& interface) {
-  std::optional<size_t> found;
+  std::vector<size_t> bytes, others;
   for (size_t i = 0; i < interface.inputs.size(); ++i) {
-    if (!is_picture(interface.inputs[i].type)) continue;
-    const bool is_better =
-        found && takes_bytes(interface.inputs[i].type) && !takes_bytes(interface.inputs[*found].type);
-    if (found && !is_better) return std::nullopt;
-    found = i;
+    const TensorType& type = interface.inputs[i].type;
+    if (is_picture(type)) (takes_bytes(type) ? bytes : others).push_back(i);
   }
-  return found;
+  const std::vector<size_t>& pictures = bytes.empty() ? others : bytes;
+  return pictures.size() == 1 ? std::optional(pictures[0]) : std::nullopt;
 }
 
 void check_pictures(const PictureChoice& pictures, const ModuleInterface& interface) {

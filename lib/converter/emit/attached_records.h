@@ -14,8 +14,7 @@
 namespace nnapi_convert {
 
 // Returns the number of the input that takes pictures: floats, quantised numbers or bytes of 1 or 3 channels (bytes
-// also of 4). An input of bytes comes before a float one that stands ahead of it. Nothing if there is none, or more
-// than one.
+// also of 4). One input of bytes comes before all others. Nothing if there is none, or more than one.
 std::optional<size_t> picture_input(const ModuleInterface& interface);
 
 // Throws ConvertError (kUsage) where the options for pictures make no sense for the model.
