@@ -20,7 +20,7 @@ class NewerDtype : public ConvertError {
   explicit NewerDtype(const std::string& dtype)
       : ConvertError(ExitCode::kBadFile,
                      "it holds a tensor of dtype " + dtype +
-                         ", which PyTorch 1.13.1 on the device has not; save the model with this parameter or buffer "
+                         ", which PyTorch 1.13.1 on the device lacks; save the model with this parameter or buffer "
                          "as float32, or as int32 or int64 for whole numbers") {}
 };
 

@@ -215,7 +215,7 @@ Value* computed_value(Graph& graph, const TaggedJson& argument, const c10::TypeP
     return number_list(graph, value, element, scope);
   }
   throw ConvertError(ExitCode::kNotConvertible,
-                     fmt::format("an argument of kind {} found, which PyTorch 1.13.1 has not", kind));
+                     fmt::format("an argument of kind {} found, which PyTorch 1.13.1 lacks", kind));
 }
 
 c10::TypePtr own_element(const std::string& kind) {

@@ -28,7 +28,7 @@ void name_result(const ExportNode& node, const json& output, Value* value, Expor
   if (result.kind == "as_none") return;
   const bool is_tensor = result.kind == "as_tensor";
   if (!is_tensor && result.kind.rfind("as_sym_", 0) != 0) {
-    refuse_node(node, fmt::format("a result of kind {} found, which PyTorch 1.13.1 has not", result.kind));
+    refuse_node(node, fmt::format("a result of kind {} found, which PyTorch 1.13.1 lacks", result.kind));
   }
   scope.add(text_member(*result.value, is_tensor ? "name" : "as_name"), value);
 }

@@ -55,7 +55,7 @@ ExportInput read_input(const json& json_spec) {
   }
   const bool is_parameter = spec.kind == "parameter", is_buffer = spec.kind == "buffer";
   if (!is_parameter && !is_buffer && spec.kind != "tensor_constant") {
-    refuse(fmt::format("the program takes an input of kind {}, which PyTorch 1.13.1 has not", spec.kind));
+    refuse(fmt::format("the program takes an input of kind {}, which PyTorch 1.13.1 lacks", spec.kind));
   }
   input.kind = is_parameter || is_buffer ? ExportInput::Kind::kWeight : ExportInput::Kind::kConstant;
   input.is_parameter = is_parameter;

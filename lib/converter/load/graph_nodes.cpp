@@ -148,7 +148,7 @@ Arguments arguments_of(const ExportNode& node) {
 void check_arguments(const ExportNode& node, const c10::FunctionSchema& schema, const Arguments& arguments) {
   for (const auto& [name, argument] : arguments) {
     if (schema.argumentIndexWithName(name)) continue;
-    refuse_node(node, fmt::format("argument {} found, which the operator has not in PyTorch 1.13.1 on the device; "
+    refuse_node(node, fmt::format("argument {} found, which the operator lacks in PyTorch 1.13.1 on the device; "
                                   "leave it out of the model's call",
                                   name));
   }

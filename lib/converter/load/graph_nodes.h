@@ -7,7 +7,7 @@
 namespace nnapi_convert {
 
 // Appends the nodes of `graph_json` at the insert point. Throws ConvertError: kBadFile for what is not read,
-// kNotConvertible for operators that PyTorch 1.13.1 has not.
+// kNotConvertible for operators that PyTorch 1.13.1 lacks.
 void add_nodes(torch::jit::Graph& graph, const nlohmann::json& graph_json, ExportScope& scope);
 
 }  // namespace nnapi_convert

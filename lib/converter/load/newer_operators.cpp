@@ -199,7 +199,7 @@ std::string described(const ScriptForm& newer) {
   const std::string name = full_name(torch::jit::parseSchema(newer.schema).operator_name());
   const std::string release = newer.release;
   const bool is_of_torch = release.empty() || std::isdigit(static_cast<unsigned char>(release[0])) != 0;
-  return fmt::format("{} ({}{}), which PyTorch 1.13.1 on the device has not", name, is_of_torch ? "PyTorch " : "",
+  return fmt::format("{} ({}{}), which PyTorch 1.13.1 on the device lacks", name, is_of_torch ? "PyTorch " : "",
                      release.empty() ? "2" : release);
 }
 

@@ -30,7 +30,7 @@ void take_newer_operators_apart(torch::jit::Graph& graph);
 // Replaces them in all methods and functions that the module was saved with. Call it before any of them runs.
 void take_newer_operators_apart(const torch::jit::Module& module);
 
-// Returns, for example, "aten::x (PyTorch 2.4), which PyTorch 1.13.1 on the device has not".
+// Returns, for example, "aten::x (PyTorch 2.4), which PyTorch 1.13.1 on the device lacks".
 std::string described(const ScriptForm& newer);
 
 }  // namespace nnapi_convert

@@ -213,7 +213,7 @@ class SavedValues {
     const auto* const found = std::find_if(std::begin(kStorages), std::end(kStorages),
                                            [&](const DtypeOfStorage& each) { return type == each.name; });
     if (found == std::end(kStorages)) {
-      refuse_saved(fmt::format("entry {} has a tensor of {}, which PyTorch 1.13.1 on the device has not", name_,
+      refuse_saved(fmt::format("entry {} has a tensor of {}, which PyTorch 1.13.1 on the device lacks", name_,
                                type.substr(type.find('\n') + 1)));
     }
     return tensor_in(storage_named(std::string(pickle_.at(parts[2]).text)), found->dtype, sizes, strides, offset,

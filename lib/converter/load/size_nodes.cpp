@@ -85,7 +85,7 @@ bool add_size_node(torch::jit::Graph& graph, const ExportNode& node, ExportScope
                                          [&](const NumberFunction& each) { return node.target == each.target; });
   if (found == std::end(kFunctions) && !is_power) {
     if (is_of_sizes(node.target)) {
-      refuse_node(node, "a function of sizes that TorchScript has not; compute it before the model");
+      refuse_node(node, "a function of sizes that TorchScript lacks; compute it before the model");
     }
     if (node.target.rfind("torch.", 0) == 0) {
       refuse_node(node,

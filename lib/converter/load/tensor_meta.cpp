@@ -61,7 +61,7 @@ c10::ScalarType read_dtype(int64_t number, const std::string& of_what) {
   for (const NewerDtype& dtype : kNewerDtypes) {
     if (dtype.number != number) continue;
     throw ConvertError(ExitCode::kNotConvertible,
-                       fmt::format("{} is of dtype {}, which PyTorch 1.13.1 on the device has not; export the model "
+                       fmt::format("{} is of dtype {}, which PyTorch 1.13.1 on the device lacks; export the model "
                                    "with another dtype",
                                    of_what, dtype.name));
   }
