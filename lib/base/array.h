@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A tensor read from a file that is no TorchScript.
+// A tensor read from a data file, such as NumPy's .npy.
 #pragma once
 
 #include <cstdint>

@@ -33,7 +33,7 @@ int64_t checked_product(int64_t a, int64_t b) {
   return product;
 }
 
-// Puts atoms in their order.
+// Returns the name of an input's size, by which atoms are sorted.
 std::string dump_symbol(int input, int axis) {
   return fmt::format("x{}.{}", input, axis);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What samples feed an input with: a wrong normalisation of pictures shows there.
+// The range of the values that samples give an input: a wrong normalisation of pictures shows in it.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ struct FedRange {
   double lowest = 0, highest = 0;
 };
 
-// One line: "input x is fed -2.118 to 2.64".
+// Returns one line: "input x is fed -2.118 to 2.64".
 inline std::string to_text(const FedRange& range) {
   return fmt::format("input {} is fed {:.4g} to {:.4g}\n", range.input, range.lowest, range.highest);
 }

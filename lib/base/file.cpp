@@ -46,7 +46,7 @@ void write_text(const fs::path& path, const std::string& text, const fs::path& s
   if (!reason.empty()) fail_to_write(shown, reason);
 }
 
-// A name that no folder has yet: 64 random bits.
+// Returns a name that no folder has yet: it holds 64 random bits.
 std::string new_folder_name() {
   std::random_device random;
   return fmt::format(".nnapi-convert-{:08x}{:08x}", random(), random());

@@ -17,7 +17,8 @@ std::filesystem::path resolved(std::filesystem::path destination);
 // Throws ConvertError (kBadFile): "can't write PATH: REASON".
 [[noreturn]] void fail_to_write(const std::filesystem::path& path, const std::string& reason);
 
-// An empty folder beside the destination of what is made in it. The destructor removes it with all that is left in it.
+// An empty folder beside `destination`, in which the destination's files are made. The destructor removes it with all
+// that is left in it.
 class StagingFolder {
  public:
   // Throws ConvertError (kBadFile), which names `shown`, if the destination's folder can't be written.

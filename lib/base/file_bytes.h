@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A whole file in memory.
+// Reads whole files into memory.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace nnapi_convert::calibration {
 
-// Throws ConvertError (kBadFile).
+// Returns the file's content. Throws ConvertError (kBadFile) if it can't be read.
 std::vector<uint8_t> file_bytes(const std::string& path);
 // Throws ConvertError (kBadFile) where file_bytes() would.
 void check_readable(const std::string& path);

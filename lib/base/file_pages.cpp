@@ -21,7 +21,7 @@ bool is_unchanged(uint64_t entry) {
   return (entry & kPresent) != 0 ? (entry & kOfFile) != 0 : (entry & kSwapped) == 0;
 }
 
-// Returns true if pagemap says so of all pages.
+// Returns true if pagemap shows that all pages are unchanged.
 bool are_unchanged(uintptr_t first_page, size_t pages) {
   std::vector<uint64_t> entries(pages);
   const size_t bytes = pages * sizeof(uint64_t);

@@ -8,8 +8,8 @@
 
 namespace nnapi_convert {
 
-// What a path may stand for besides a file: a folder that is read, a pipe or device that is written, a library that the
-// system's loader looks for.
+// The kinds of things that a path may name besides a file: a folder to read, a pipe or device to write, a library that
+// the system's loader looks for.
 enum class AlsoFits { kNothing, kFolder, kPipe, kLibraryName };
 
 // One file, and its name on the command line: "MODEL", "--report".

@@ -26,7 +26,7 @@ void check_can_read(const NamedFile& file) {
                                                      errno == ENOENT ? missing : std::strerror(errno)));
 }
 
-// Makes a folder beside the place and takes it away, as the real file will have it.
+// Makes a staging folder beside the file's place, as writing the file will, and removes it again.
 void check_can_write(const NamedFile& file) {
   std::error_code ignored;
   const fs::file_status status = fs::status(file.path, ignored);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which samples judge a calibration, and have no part in it.
+// Chooses the samples that are held back from a calibration, to judge it.
 #pragma once
 
 #include <cstddef>
@@ -7,12 +7,12 @@
 
 namespace nnapi_convert {
 
-// Every so many samples one is held back, up to `most`.
+// Holds back one of `every` samples, up to `most` of them.
 struct HoldBack {
   size_t every = 5, most = 20;
 };
 
-// By sample. Of fewer than five samples none is held back.
+// Returns for each sample whether it is held back; none is if there are fewer than five.
 inline std::vector<bool> held_back(size_t count, const HoldBack& rule) {
   constexpr size_t kFewSamples = 5;
   std::vector<bool> result(count, false);

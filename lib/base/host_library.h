@@ -11,12 +11,12 @@ namespace nnapi_convert {
 // get this library if it was loaded before.
 std::string host_library_path();
 
-// Loads it for the rest of the process: PyTorch's loader opens the library by name and gets this one. Throws
-// ConvertError (kBadFile).
+// Loads the host's NNAPI for the rest of the process: PyTorch's loader opens the library by name and gets this one.
+// Throws ConvertError (kBadFile).
 void load_host_library();
 
-// While it lives, the host's NNAPI rounds products of integers twice, as Android's own CPU does: to 31 bits, then to
-// codes. Else it rounds them once, to the nearest code.
+// While an object of this class lives, the host's NNAPI rounds products of integers twice, as Android's own CPU does:
+// to 31 bits, then to quantised values. Otherwise it rounds them once, to the nearest quantised value.
 class HostRoundsTwice {
  public:
   HostRoundsTwice();

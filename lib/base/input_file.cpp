@@ -12,7 +12,7 @@
 namespace nnapi_convert {
 namespace {
 
-// Returns what the file is, if it is not regular.
+// Returns a sentence about the kind of a file that is not regular; empty for a regular file.
 std::string problem_of_kind(mode_t mode) {
   if (S_ISREG(mode)) return "";
   return S_ISDIR(mode) ? "it is a folder; a file is needed" : "it is a pipe or a device; a regular file is needed";

@@ -35,7 +35,7 @@ class InputFile {
 // Returns the file's content; nothing if it can't be read, with the reason in `problem`.
 std::optional<std::string> text_of_file(const std::filesystem::path& path, std::string& problem);
 
-// Returns why a library can't be loaded that `path` names; empty for a regular file, for a file that does not exist,
+// Returns why the library that `path` names can't be loaded; empty for a regular file, for a file that does not exist,
 // and for a name without a folder, which the system's loader looks for.
 std::string problem_of_library(const std::string& path);
 

@@ -9,7 +9,7 @@
 
 namespace nnapi_convert {
 
-// Returns for example "no JSON: byte 12 is not what may stand there".
+// Returns a sentence such as "no JSON: byte 12 is not what may stand there".
 inline std::string json_problem(const nlohmann::json::exception& error) {
   using nlohmann::json;
   if (const auto* syntax = dynamic_cast<const json::parse_error*>(&error)) {

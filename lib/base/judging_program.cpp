@@ -43,7 +43,7 @@ pid_t start_shell(const std::string& text, const std::string& folder, int output
   return code == 0 ? child : -1;
 }
 
-// What comes until the other end is closed; nothing if that takes too long.
+// Returns the text read until the other end is closed; nothing if the deadline passes first.
 std::optional<std::string> read_until(int end, Clock::time_point deadline) {
   std::string text;
   char buffer[4096];

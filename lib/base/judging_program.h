@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs a user's program that judges files by a number.
+// Runs a user's program that prints a score for a folder of files.
 #pragma once
 
 #include <string>

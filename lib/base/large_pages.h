@@ -11,7 +11,7 @@
 
 namespace nnapi_convert {
 
-// An allocator that gives large blocks pages of their own. The heap would keep freed ones, in pieces between blocks
+// An allocator that gives large blocks pages of their own. The heap would keep freed blocks, in pieces between blocks
 // that are still used.
 template <typename T>
 class LargePages {

@@ -35,7 +35,7 @@ uint32_t number(const Span& span, size_t at, size_t bytes) {
   return value;
 }
 
-// What stands behind 'KEY': in the header, a dictionary of Python's.
+// Returns the text between 'KEY': and `end` in the header, which is a Python dictionary; empty if there is none.
 std::string entry_of(const std::string& header, const std::string& key, char end) {
   const size_t at = header.find("'" + key + "':");
   if (at == std::string::npos) return "";
@@ -53,7 +53,7 @@ std::optional<ElementType> element_type(const std::string& text) {
   return found == types.end() ? std::nullopt : std::optional<ElementType>(found->second);
 }
 
-// "(2, 3" as NumPy writes it.
+// Reads a shape as NumPy writes it: "(2, 3".
 std::vector<int64_t> shape_of(const std::string& text, const std::string& path) {
   std::vector<int64_t> shape;
   for (size_t at = text.find_first_of("0123456789"); at != std::string::npos;) {
@@ -114,7 +114,7 @@ std::vector<uint8_t> inflated(const Span& packed, size_t size, const std::string
   return bytes;
 }
 
-// Where the central directory begins, and how many entries it has.
+// Returns the zip archive's central directory: its position in the file, and the number of its entries.
 std::pair<size_t, size_t> directory_of(const Span& file, const std::string& path) {
   constexpr size_t kEnd = 22;
   for (size_t back = kEnd; back <= file.size && back < kEnd + 65536; ++back) {

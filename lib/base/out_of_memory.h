@@ -11,7 +11,7 @@
 namespace nnapi_convert {
 
 inline bool tells_of_full_memory(std::string_view message) {
-  // Of LibTorch, of the system, of C++, and of glibc's loader of libraries.
+  // Parts of messages of LibTorch, of the system, of C++, and of glibc's loader of libraries.
   constexpr std::string_view kSentences[] = {"can't allocate memory",
                                              "Cannot allocate memory",
                                              "std::bad_alloc",
@@ -23,8 +23,8 @@ inline bool tells_of_full_memory(std::string_view message) {
                      [&](std::string_view sentence) { return message.find(sentence) != std::string_view::npos; });
 }
 
-// For who is about to say something else of the error, such as that a file can't be read: throws std::bad_alloc if
-// memory is full.
+// Throws std::bad_alloc if the error says that memory is full. Call it before the error is reported as something else,
+// such as a file that can't be read.
 inline void rethrow_if_memory_is_full(const std::exception& error) {
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr || tells_of_full_memory(error.what())) {
     throw std::bad_alloc();

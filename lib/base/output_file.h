@@ -18,8 +18,8 @@ class OutputFile {
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  // Lets the system set so many bytes of the disk apart, which it does faster than as they come. Does nothing where the
-  // system can't. What is not written of them, finish() gives back.
+  // Preallocates `bytes` on the disk, which is faster than growing the file write by write; finish() truncates the part
+  // that was not written. Does nothing where the system can't.
   void reserve(uint64_t bytes);
   void append(const void* data, size_t size);
   // Closes the file. Returns the system's reason if some data were not written, otherwise an empty text.

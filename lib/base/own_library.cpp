@@ -16,13 +16,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Where a loader was started with the program as its argument, /proc/self/exe is the loader. The kernel tells the
-// address of a loader that it started for a program, and has none to tell then.
+// Returns true if the user started the system's loader with the program as its argument; /proc/self/exe is the loader
+// then. The kernel reports a loader's address (AT_BASE) only if it started the loader itself.
 bool is_started_by_loader() {
   return ::getauxval(AT_BASE) == 0;
 }
 
-// The loader knows from which folder it loaded the program; argument 0 has the program's name by its option --argv0.
+// Returns the program's path in the folder from which the loader loaded it; the loader's option --argv0 gives its name.
 fs::path path_by_loader() {
   char folder[PATH_MAX] = "";
   void* program = ::dlopen(nullptr, RTLD_LAZY);

@@ -12,19 +12,19 @@
 
 namespace nnapi_convert {
 
-// More than steps take that end, and short enough to wait for.
+// Longer than any step takes that ends at all, and short enough to wait for.
 constexpr uint64_t kSecondsOfStep = 30;
 
-// Counts time in which the process both lasted and computed: it may wait for the disk, or for its share of a busy
-// machine.
+// Measures a process's time without a sign of life. Both its wall-clock and its CPU time must pass the limit, as the
+// process may wait for the disk or for its share of a busy machine.
 class Patience {
  public:
   Patience() = default;
   Patience(pid_t process, const WatchedRun* run) : process_(process), run_(run) {}
 
-  // To be asked a few times a second.
+  // Returns true if the process passed its limit without a sign of life. Call it a few times a second.
   bool is_over();
-  // What is said of a process whose time is over.
+  // Returns the message about a process that passed its limit.
   std::string reason() const;
 
  private:
@@ -37,9 +37,9 @@ class Patience {
   double cpu_begin_ = 0, seconds_ = 0;
 };
 
-// The step that a run is in, for people: `the step "infer"`.
+// Returns the step that a run is in, for people: `the step "infer"`.
 std::string step_of(const WatchedRun& run);
-// What is said of a process whose stack is full.
+// Returns the message about a process whose stack is full.
 std::string full_stack_text(const WatchedRun& run);
 
 }  // namespace nnapi_convert

@@ -22,7 +22,7 @@ constexpr uint64_t kMostPixels = uint64_t{1} << 28;
   throw ConvertError(ExitCode::kBadFile, fmt::format("{}: {}", path, problem));
 }
 
-// libjpeg ends the process after an error unless it is led away by a jump.
+// libjpeg ends the process after an error unless the error handler leaves it by a longjmp to `on_error`.
 struct JpegErrors {
   jpeg_error_mgr base;
   std::jmp_buf on_error;
@@ -35,8 +35,8 @@ struct JpegErrors {
   std::longjmp(errors->on_error, 1);
 }
 
-// The result's pixels have `channels` bytes each, 3 or, of CMYK, 4. False with a message. Nothing that has a destructor
-// lives across the jump.
+// Decodes into `picture`, whose pixels have `channels` bytes each: 3, or 4 for CMYK. Returns false, with a message in
+// `errors`, for a bad file. No local variable here has a destructor, as longjmp would skip it.
 bool decode_jpeg(const uint8_t* bytes, size_t size, Picture* picture, size_t* channels, JpegErrors* errors) {
   jpeg_decompress_struct info;
   info.err = jpeg_std_error(&errors->base);
@@ -73,7 +73,7 @@ bool decode_jpeg(const uint8_t* bytes, size_t size, Picture* picture, size_t* ch
   return is_whole;
 }
 
-// Of inks as Adobe stores them, 255 being none, in place.
+// Converts the picture in place from CMYK as Adobe stores it: 255 is no ink.
 void cmyk_to_rgb(Picture& picture) {
   constexpr size_t kColors = 3;
   const size_t count = picture.width * picture.height;

@@ -33,7 +33,7 @@ bool is_array(const fs::path& path) {
   return text == ".npy" || text == ".npz";
 }
 
-// The files of a folder and its folders that `is_wanted`.
+// Returns the files in a folder and its subfolders for which `is_wanted` returns true, in the order of their paths.
 std::vector<ListedPicture> in_folder(const std::string& folder, bool (*is_wanted)(const fs::path& path)) {
   std::vector<std::string> paths;
   try {
@@ -49,7 +49,7 @@ std::vector<ListedPicture> in_folder(const std::string& folder, bool (*is_wanted
   return files;
 }
 
-// The end of the path in a line of a list, and the beginning of the label.
+// Returns where the path ends and where the label begins in a line of a list.
 std::pair<size_t, size_t> columns_of(const std::string& line, const fs::path& folder) {
   const auto label_after = [&](size_t end) {
     return std::pair(end, std::min(line.find_first_not_of(" \t", end), line.size()));

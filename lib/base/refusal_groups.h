@@ -14,13 +14,13 @@ struct RefusalGroup {
   std::vector<size_t> members;      // numbers of the refusals, in their order
   std::vector<std::string> places;  // their source lines, each once
 
-  // One line: "a.py:1, a.py:5, a.py:9 and 2 more: op: found; needed; hint, 9 times".
+  // Returns one line: "a.py:1, a.py:5, a.py:9 and 2 more: op: found; needed; hint, 9 times".
   std::string message() const;
 };
 
 // Returns groups in the order of their first refusals. They point into `refusals`.
 std::vector<RefusalGroup> groups_of(const std::vector<Refusal>& refusals);
-// "a.py:1, a.py:5, a.py:9 and 4 more": the first few of them.
+// Returns the first few places and the number of the others: "a.py:1, a.py:5, a.py:9 and 4 more".
 std::string places_text(const std::vector<std::string>& places);
 
 }  // namespace nnapi_convert

@@ -5,8 +5,8 @@
 
 namespace nnapi_convert {
 
-// Writes every other character than ASCII's printable ones by its bytes: LibTorch's own function for it writes letters
-// beyond ASCII so that LibTorch can't read them.
+// Escapes each byte that is not printable ASCII. LibTorch's own function for literals writes letters beyond ASCII in a
+// way that LibTorch can't read back.
 std::string string_literal(const std::string& text) {
   std::string literal = "\"";
   for (const char letter : text) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Commands that messages print, to be pasted into a shell.
+// Writes commands in messages so that users can paste them into a shell.
 #pragma once
 
 #include <string>

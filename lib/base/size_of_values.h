@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers the sizes that depend on values, such as how many boxes nms keeps: a Dim has them as axis 0 of an input that
-// no model has.
+// Numbers the sizes that depend on values, such as how many boxes nms keeps. A Dim represents such a size as axis 0 of
+// an input whose number no model has.
 #pragma once
 
 namespace nnapi_convert {

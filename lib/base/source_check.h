@@ -11,19 +11,19 @@
 
 namespace nnapi_convert {
 
-// The bytes of one weight, which lie in memory mapped from the file, privately: who changes them there changes no file,
-// and a sum that is wrong says nothing before the file itself was read. Not for several threads at once.
+// Sums the bytes of one weight in memory that is mapped privately from the file. The process may change that memory
+// without changing the file, so a wrong sum proves nothing until the file itself is read. Not thread-safe.
 class SourceCheck {
  public:
   // `problem` is the message of the error for bytes with another checksum.
   SourceCheck(const void* begin, uint64_t bytes, uint32_t checksum, std::string problem)
       : begin_(static_cast<const uint8_t*>(begin)), bytes_(bytes), needed_(checksum), problem_(std::move(problem)) {}
 
-  // Tells that somebody is about to read these bytes: adds them to the sum if they follow those that it has.
+  // Call it before reading these bytes: adds them to the sum if they follow the bytes that are already in it.
   void add(const void* begin, uint64_t bytes);
   // Returns true if these bytes are all of the weight's.
   bool covers(const void* begin, uint64_t bytes) const { return begin == begin_ && bytes == bytes_; }
-  // Tells the checksum of all bytes, which somebody had to compute.
+  // Compares a checksum of all bytes that the caller computed anyway.
   void compare(uint32_t checksum) { is_right_ = is_right_ || checksum == needed_; }
 
  private:
@@ -47,8 +47,8 @@ class SourceChecks {
 
   // Adds the check of bytes that begin at `position` of the file.
   void add(const std::shared_ptr<SourceCheck>& check, uint64_t position);
-  // Reads what was not found right. Throws ConvertError (kBadFile) for a weight with another checksum, and where the
-  // file can't be read.
+  // Reads from the file each weight whose sum is not yet found right. Throws ConvertError (kBadFile) for a weight with
+  // another checksum, and if the file can't be read.
   void finish();
 
  private:

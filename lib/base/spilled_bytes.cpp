@@ -59,7 +59,7 @@ class SharedFile {
   uint64_t end_ = 0;
 };
 
-// Stays until the process ends: data may go after static objects.
+// Never destroyed: SpilledBytes may outlive static objects.
 SharedFile& shared_file() {
   static auto* const file = new SharedFile();
   return *file;

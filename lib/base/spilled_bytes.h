@@ -8,8 +8,8 @@
 
 namespace nnapi_convert {
 
-// All objects of a process share one file, which has no name and goes with the process. Its room for an object is free
-// again when the object goes.
+// All objects of a process share one file, which has no name and is deleted when the process ends. The destructor frees
+// the object's part of the file for others.
 class SpilledBytes {
  public:
   // Keeps the data in memory where no temporary file can be written.

@@ -6,8 +6,8 @@
 
 namespace nnapi_convert {
 
-// Opens an empty file in `folder` for reading and writing. The file has no name: it goes when it is closed. Returns -1,
-// and `errno`, if the folder can't be written.
+// Opens an empty file in `folder` for reading and writing. The file has no name: it is deleted when it is closed.
+// Returns -1, and `errno`, if the folder can't be written.
 int open_unnamed(const std::filesystem::path& folder);
 
 }  // namespace nnapi_convert

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names a value within an argument of forward: features["low"][0], state.hidden. As a list of steps, of which each may
-// hold any character, and as the text that --input and messages have.
+// Names a value within an argument of forward: features["low"][0], state.hidden. A path is a list of steps, each of
+// which may hold any character; --input and messages have it as text.
 #pragma once
 
 #include <optional>
@@ -27,7 +27,8 @@ std::string to_text(const ValuePath& path);
 // marks, where \" is a quotation mark and \\ a backslash.
 std::optional<ValuePath> parse_path(const std::string& text);
 
-// Returns where the "=" behind the path stands with which the text begins: not within brackets. npos: there is none.
+// Returns the position of the "=" behind the path at the beginning of the text, outside of brackets; npos if there is
+// none.
 size_t end_of_path(const std::string& text);
 
 }  // namespace nnapi_convert

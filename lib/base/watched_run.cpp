@@ -53,7 +53,7 @@ void tell_file_size(uint64_t bytes) {
 }
 
 void tell_multiply_adds(uint64_t count) {
-  constexpr uint64_t kCountPerMillisecond = 200'000;  // of one slow core, in a kernel that is not fast
+  constexpr uint64_t kCountPerMillisecond = 200'000;  // one slow core with a slow kernel
   if (WatchedRun* run = present_run()) run->more_milliseconds += count / kCountPerMillisecond;
 }
 

@@ -9,8 +9,8 @@
 
 namespace nnapi_convert {
 
-// What bytes that are followed by 0 to 7 zeros add to the checksum, so that eight bytes are summed at once. Made when
-// it is needed, as apps carry the shim.
+// Tables of the CRC-32 of each byte followed by 0 to 7 zero bytes, with which eight bytes are summed at once. They are
+// computed at first use, not stored, to keep the shim small in apps.
 class Crc32Tables {
  public:
   static constexpr size_t kBytesAtOnce = 8;
@@ -36,7 +36,7 @@ class Crc32Tables {
   }
 
  private:
-  // Four bytes that are followed by `zeros` zeros.
+  // Returns the CRC-32 of four bytes that are followed by `zeros` zero bytes.
   uint32_t add_four(uint32_t word, size_t zeros) const {
     const auto* tables = after_zeros_ + zeros;
     return tables[3][word & 0xFFu] ^ tables[2][(word >> 8) & 0xFFu] ^ tables[1][(word >> 16) & 0xFFu] ^

@@ -72,7 +72,7 @@ struct DeviceRule {
   bool holds(const JudgedOperation& operation) const;
   // Returns true if the rule has no condition except `operations`.
   bool is_unconditional() const;
-  // Returns true if it needs `after` and `reads_input` of operations.
+  // Returns true if the rule needs `after` and `reads_input` of operations.
   bool asks_predecessors() const { return !after.empty() || is_after_input; }
 };
 

@@ -29,7 +29,7 @@ inline bool fits_pattern(const char* text, const char* pattern) {
   return *pattern == '\0';
 }
 
-// Returns the number of digits of the number at `text`, after zeros at its begin, which are passed.
+// Returns the number of digits of the number at `text`, after zeros at its beginning, which are skipped.
 inline std::size_t count_digits(const char*& text) {
   while (*text == '0') ++text;
   return std::strspn(text, "0123456789");

@@ -32,7 +32,7 @@ inline uint16_t float16_bits(float value) {
   return static_cast<uint16_t>(sign | ((magnitude - (112U << 23) + 0xfffU + odd) >> 13));
 }
 
-// The conversion is exact.
+// Returns the float32 of the same value; every float16 has one.
 inline float float_of_float16(uint16_t half) {
   const uint32_t magnitude = half & 0x7fffU;
   uint32_t bits = static_cast<uint32_t>(half & 0x8000U) << 16;

@@ -17,7 +17,8 @@
 
 namespace nnapi_convert {
 
-// A text that is not the JSON that is needed. `what()` is one line, lower case and without a full stop.
+// The error for a text that is no JSON, or not of the form that is needed. `what()` is one line, lower case and without
+// a full stop.
 class JsonError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -68,7 +69,7 @@ struct JsonValue {
     if (!value.is_boolean()) fail("true or false");
     return value.get<bool>();
   }
-  // The results of read(element) or read(member).
+  // Returns the results of read() for each element or member, as a set.
   template <typename Read>
   auto set_of(const Read& read) const {
     std::set<decltype(read(*this))> result;

@@ -160,7 +160,7 @@ enum class PreferenceCode : int32_t {
   SUSTAINED_SPEED = 2,
 };
 
-// What the API's functions return.
+// Results of the API's functions.
 enum class ResultCode : int32_t {
   NO_ERROR = 0,
   OUT_OF_MEMORY = 1,

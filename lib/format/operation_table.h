@@ -11,7 +11,7 @@
 
 namespace nnapi_convert {
 
-// What a change of the order of axes has to do with an argument.
+// How an argument changes where the order of axes changes.
 enum class ArgumentRole : uint8_t {
   kNone,  // independent of the order of axes
   kLayout,  // BOOL, true means NCHW
@@ -78,7 +78,7 @@ struct SignatureInfo {
   TableView<TypeCombination> combinations;
 };
 
-// What an operation does, whatever its tensors are.
+// Traits of an operation, whatever its tensors are.
 enum class OperationTrait : uint32_t {
   kElementwise = 1u << 0,  // computes each element by itself, of inputs that broadcast
   kArithmetic = 1u << 1,  // ADD and its like, of two tensors and a fused activation

@@ -13,7 +13,7 @@ namespace nnapi_convert::package_format {
 constexpr int32_t kVersion = 5;
 constexpr uint32_t kMostVariants = 16;
 constexpr uint32_t kMostTextBytes = 1u << 12;
-// A buffer's weights begin at a multiple of this in the weights of the package, so that they can be mapped alone.
+// In bytes. A buffer's weights begin at a multiple of this in the package's weights, so that they can be mapped alone.
 constexpr size_t kWindowAlignment = 1 << 14;
 
 // The words of the header. The first three are as in the other versions.

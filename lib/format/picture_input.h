@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What becomes of a picture on its way into a model. The converter calibrates with this code, and the shim fills the
-// model's input with it on the phone.
+// Prepares a picture for a model's input: turns, resizes, crops and normalises it. The converter calibrates with this
+// code, and the shim fills the model's input with it on the phone.
 //
-// Both have to give the same bytes on every processor and compiler. All arithmetic on pixels is therefore of integers,
-// and what is of floating-point numbers is a table of 256 values, whose steps are kept apart (value_of()).
+// Both have to give the same bytes on every processor and compiler. All arithmetic on pixels is therefore in integers.
+// Floating-point numbers occur only in a table of 256 values, and each step of their computation is rounded by itself
+// (value_of()).
 #pragma once
 
 #include <algorithm>
@@ -18,10 +19,10 @@ namespace nnapi_convert::pictures {
 
 constexpr size_t kChannels = 3;  // red, green, blue: the bytes of a pixel that was resized
 
-// Copies of the picture's own pixels have a byte more, without meaning: a pixel is written at once.
+// Copies of the picture's own pixels have a fourth byte without meaning, so that a pixel is written as one word.
 constexpr size_t kCopiedBytes = 4;
 
-// What a model takes. The picture is resized, its middle is cut out, and each channel becomes
+// The preparation that a model's input needs. The picture is resized, its middle is cut out, and each channel becomes
 // (pixel / 255 * pixel_max - mean) / std.
 struct Preparation {
   uint32_t resize = 0;  // the shorter side becomes this; 0: none
@@ -31,11 +32,11 @@ struct Preparation {
   bool is_bgr = false;
 };
 
-// Where the pixels of a picture are. A plane has 3 or 4 bytes for each pixel, red, green and blue first; or there are
-// three planes, brightness, blue and red difference, of which the latter have half the width and half the height.
+// The place of a picture's pixels in memory: either one plane with 3 or 4 bytes for each pixel, red, green and blue
+// first; or three planes (brightness, blue difference, red difference), the last two of half the width and height.
 struct View {
   const uint8_t* planes[3] = {nullptr, nullptr, nullptr};
-  size_t row_bytes[3] = {0, 0, 0}, pixel_bytes[3] = {0, 0, 0};  // from one to the next
+  size_t row_bytes[3] = {0, 0, 0}, pixel_bytes[3] = {0, 0, 0};  // from one row or pixel to the next
   bool is_yuv = false;
   // The part that is used, before it is turned, in pixels.
   uint32_t left = 0, top = 0, width = 0, height = 0;
@@ -51,7 +52,7 @@ struct Point {
   int64_t x = 0, y = 0;
 };
 
-// Returns the place in the turned and mirrored part of a pixel of the part. Pixels outside of it are extrapolated.
+// Maps a pixel of the part to its place in the turned and mirrored part. Pixels outside of the part are extrapolated.
 inline Point turned(const View& view, Point pixel) {
   const int64_t right = int64_t{view.width} - 1 - pixel.x, below = int64_t{view.height} - 1 - pixel.y;
   const Point of_turns[] = {{pixel.x, pixel.y}, {below, pixel.x}, {right, below}, {pixel.y, right}};
@@ -60,7 +61,8 @@ inline Point turned(const View& view, Point pixel) {
   return result;
 }
 
-// The way back, to the whole picture. `edge` is 1 for pixels, and 0 for points between pixels, such as a box's corners.
+// Maps a point of the turned and mirrored part back to the whole picture. `edge` is 1 for pixels, and 0 for points
+// between pixels, such as a box's corners.
 template <typename Number>
 void turn_back(const View& view, Number edge, Number* x, Number* y) {
   const auto width = static_cast<Number>(view.width), height = static_cast<Number>(view.height);
@@ -83,15 +85,16 @@ inline void gather(const uint8_t* from, size_t step, size_t count, uint8_t* to) 
   }
 }
 
-// Pixels of a row in YUV, some at a time, so that compilers make vector instructions of the arithmetic. In full range
-// BT.601, as JPEG and Android's cameras have it, red is y + 1.402 * (v - 128), green y - 0.344136 * (u - 128) -
-// 0.714136 * (v - 128), blue y + 1.772 * (u - 128). As y is an integer, what is added to it can be rounded before.
+// Converts pixels of a row from YUV to RGB, up to kMost at a time, so that compilers vectorise the arithmetic. In full
+// range BT.601, as JPEG and Android's cameras have it, red is y + 1.402 * (v - 128), green y - 0.344136 * (u - 128) -
+// 0.714136 * (v - 128), blue y + 1.772 * (u - 128). As y is an integer, the term that is added to it can be rounded
+// first.
 class YuvPixels {
  public:
   static constexpr size_t kMost = 64;
 
-  // Writes `count` pixels of kCopiedBytes, `step` bytes apart. Two share the elements of the planes u and v: `first` is
-  // 1 where the first pixel is the second of its pair, else 0; `first` + `count` is at most kMost.
+  // Writes `count` pixels of kCopiedBytes, `step` bytes apart. Two pixels share one element of the planes u and v:
+  // `first` is 1 where the first pixel is the second of its pair, else 0; `first` + `count` is at most kMost.
   void read(const View& view, const uint8_t* const planes[3], size_t first, size_t count, uint8_t* rgb,
             ptrdiff_t step) {
     const size_t pairs = (first + count + 1) / 2;
@@ -104,8 +107,9 @@ class YuvPixels {
   }
 
  private:
-  // All loops are over kMost pixels, whatever is in the rest of them, so that nothing is decided when they run. Factors
-  // are of 16 bits, of which processors multiply many at once: what is above is added as whole differences.
+  // All loops run over kMost pixels, also over unused ones, so that their length is a constant. Factors have 16 bits,
+  // as processors multiply many such at once: a factor beyond 16 bits is split, and its rest is added as whole
+  // differences.
   void add_differences() {
     constexpr int16_t kRed = 91881 - 65536, kGreenOfBlue = -22554, kGreenOfRed = 65536 - 46802, kBlue = 116130 - 131072;
     constexpr int32_t kHalf = 1 << 15, kBits = 16;
@@ -119,7 +123,7 @@ class YuvPixels {
       add_blue_[2 * pair] = add_blue_[2 * pair + 1] = blue;
     }
   }
-  // Red is the lowest byte of a word, and so the first.
+  // Red is the lowest byte of a word, and so the first in memory.
   void add_brightness() {
     static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "as on all of Android's processors");
     for (size_t i = 0; i < kMost; ++i) {
@@ -137,7 +141,7 @@ class YuvPixels {
   uint32_t pixels_[kMost];
 };
 
-// Copies `count` pixels of a row, from (x, y) of the whole picture on, each to the place `step` bytes behind the last.
+// Copies `count` pixels of a row, starting at (x, y) of the whole picture; they are written `step` bytes apart.
 inline void read_row(const View& view, size_t x, size_t y, size_t count, uint8_t* to, ptrdiff_t step) {
   const uint8_t* from = view.planes[0] + y * view.row_bytes[0] + x * view.pixel_bytes[0];
   if (!view.is_yuv) {
@@ -180,7 +184,7 @@ inline void read_rows(const View& view, Point first, size_t width, size_t height
   }
 }
 
-// How much each pixel of a row or column counts for some of those that it is resized to.
+// The weights of a row's (or column's) pixels in each pixel of the resized row.
 struct Filter {
   struct Taps {
     uint32_t first = 0, count = 0;  // pixels
@@ -197,8 +201,9 @@ struct Filter {
   size_t end_pixel() const { return taps.back().first + taps.back().count; }
 };
 
-// A triangle as wide as what a pixel stands for, as Pillow's bilinear resize: `size` pixels become `resized`, of which
-// those from `first` on are wanted. Distances are in units of 1 / (2 * resized) pixels, so that they are integers.
+// Returns Pillow's bilinear filter: a triangle as wide as the source pixels that one resized pixel covers. `size`
+// pixels become `resized`, of which the `count` from `first` on are wanted. Distances are in units of 1 / (2 * resized)
+// pixels, so that they are integers.
 inline Filter filter_of(uint32_t size, uint32_t resized, uint32_t first, uint32_t count) {
   Filter filter;
   const int64_t unit = int64_t{resized} * 2, reach = 2 * int64_t{std::max(size, resized)};
@@ -245,8 +250,8 @@ inline void resize_row(const uint8_t* row, size_t step, const Filter& filter, ui
   }
 }
 
-// The rows of a rectangle of the turned part: where they lie, if their bytes can be used there, else some of them at a
-// time, in a copy.
+// The rows of a rectangle of the turned part. Reads them in the picture itself if possible, else copies some of them at
+// a time.
 class Rows {
  public:
   Rows(const View& view, size_t left, size_t width, size_t most_rows)
@@ -279,7 +284,7 @@ class Rows {
   size_t stride() const { return is_direct_ ? view_.row_bytes[0] : width_ * kCopiedBytes; }
 
  private:
-  static constexpr size_t kRowsAtOnce = 192;  // in a picture that is turned they are parts of its rows
+  static constexpr size_t kRowsAtOnce = 192;  // columns of the picture if it is turned
 
   const View& view_;
   const size_t left_, width_;
@@ -293,7 +298,7 @@ inline void add_row(const uint8_t* row, int16_t weight, size_t count, int32_t* s
   for (size_t i = 0; i < count; ++i) sums[i] += static_cast<int16_t>(row[i]) * weight;
 }
 
-// What of a picture, after it was turned, is resized to what.
+// The sizes of a turned picture before and after it is resized, and the part of the result that the model gets.
 struct Placement {
   uint32_t from_width = 0, from_height = 0;
   uint32_t resized_width = 0, resized_height = 0;     // the whole picture
@@ -309,14 +314,15 @@ enum class Fit {
 
 constexpr uint64_t kMostSide = uint64_t{1} << 24, kMostBytes = uint64_t{1} << 30;
 
-// Half of a number, of an odd one the even neighbour: torchvision's CenterCrop cuts off so many pixels at the left and
-// at the top.
+// Returns half of a number; of an odd number the half is rounded to the even neighbour. torchvision's CenterCrop cuts
+// off so many pixels at the left and at the top.
 constexpr uint64_t half_to_even(uint64_t number) {
   const uint64_t half = number / 2;
   return half + (number & half & 1);
 }
 
-// Places a picture that has pixels. Without resize and crop it is stretched to the model's size; 0 is a free size.
+// Computes the placement of a picture, which must not be empty. Without resize and crop it is stretched to the model's
+// size; 0 is a free size.
 inline Fit place(uint32_t from_width, uint32_t from_height, const Preparation& how, uint32_t model_width,
                  uint32_t model_height, Placement* place) {
   const uint64_t shorter = std::min(from_width, from_height);
@@ -347,7 +353,8 @@ inline Fit place(uint32_t from_width, uint32_t from_height, const Preparation& h
   return is_large ? Fit::kTooLarge : Fit::kFits;
 }
 
-// Writes the rows of the placed picture to `to`, of width * height pixels: each row is made of rows, then its pixels.
+// Resizes the picture to `to`, which has width * height pixels of the placement: each row is first combined of the
+// picture's rows, then its pixels are resized.
 inline void resize(const View& view, const Placement& place, uint8_t* to) {
   const Filter columns = filter_of(place.from_width, place.resized_width, place.left, place.width);
   const Filter rows = filter_of(place.from_height, place.resized_height, place.top, place.height);
@@ -368,14 +375,14 @@ inline void resize(const View& view, const Placement& place, uint8_t* to) {
   }
 }
 
-// Brightness, as Pillow counts it.
+// Returns a pixel's brightness, as Pillow computes it.
 inline uint8_t brightness(const uint8_t* pixel) {
   constexpr uint32_t kRed = 19595, kGreen = 38470, kBlue = 7471;
   return static_cast<uint8_t>((pixel[0] * kRed + pixel[1] * kGreen + pixel[2] * kBlue + 0x8000) >> 16);
 }
 
-// The number that a channel of the model gets for a byte. Each step is stored, as a compiler may join a product and a
-// difference to an instruction that rounds once.
+// Returns the number that a channel of the model gets for a byte. Each step is stored in a volatile variable, as a
+// compiler may fuse a product and a difference into one instruction that rounds once.
 inline float value_of(uint32_t byte, const Preparation& how, size_t channel) {
   volatile double step = byte / 255.0;
   step = step * how.pixel_max;
@@ -384,7 +391,7 @@ inline float value_of(uint32_t byte, const Preparation& how, size_t channel) {
   return static_cast<float>(step);
 }
 
-// A channel's number for each byte.
+// A channel's number for each value of a byte.
 using Values = std::array<float, 256>;
 inline Values values_of(const Preparation& how, size_t channel) {
   Values values;
@@ -392,7 +399,8 @@ inline Values values_of(const Preparation& how, size_t channel) {
   return values;
 }
 
-// Calls `write` with each pixel's byte of the channel that the model has at this place; one channel is brightness.
+// Calls `write` with each pixel's byte for the model's channel number `channel`; a model of one channel gets
+// brightness.
 template <typename Write>
 void each_byte(const uint8_t* pixels, size_t count, size_t channel, size_t channels, bool is_bgr, const Write& write) {
   if (channels == 1) {

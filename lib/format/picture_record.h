@@ -20,16 +20,16 @@ enum Flags : uint32_t {
 constexpr uint32_t kMostSide = 100'000;
 constexpr size_t kMostPath = 1024;
 
-// Little-endian, as it lies at the record's begin. What follows is the path of the argument that takes pictures, "x" or
-// "images[0]", up to the record's end; it may be empty.
+// The record's beginning, little-endian. Behind it, up to the record's end, stands the path of the argument that takes
+// pictures, "x" or "images[0]"; it may be empty.
 struct Record {
   uint32_t version = kVersion, flags = 0;
   uint32_t resize = 0, crop = 0;                   // 0: none
-  uint32_t channels = 3;                           // 1, 3, or, of bytes, 4
+  uint32_t channels = 3;                           // 1 or 3; with kBytes also 4
   uint32_t rank = 4;                               // of forward's argument: 4, or 3 without a batch
-  uint32_t height = 0, width = 0;                  // of the same; 0: free
-  double pixel_max = 1;                            // of floats
-  double mean[3] = {0, 0, 0}, std[3] = {1, 1, 1};  // the same
+  uint32_t height = 0, width = 0;                  // of that argument; 0: free
+  double pixel_max = 1;                            // only for float inputs
+  double mean[3] = {0, 0, 0}, std[3] = {1, 1, 1};  // only for float inputs
 
   bool takes_bytes() const { return (flags & kBytes) != 0; }
 };

@@ -44,7 +44,7 @@ enum class ConstantKind : uint32_t {
   kString = 4,   // the string
   kTensor = 5,   // dtype, rank (at most kMostAxes), a wide for each size, a wide: its byte in the data; row-major
   kList = 6,     // the count, and the constants
-  kTuple = 7,    // the same
+  kTuple = 7,    // the count, and the constants
   kDict = 8,     // the count of pairs; key and value of each
   kObject = 9,   // the count of fields, and the constants; an object without a value in a field has kNone there
   kDevice = 10,  // the CPU
@@ -67,8 +67,9 @@ enum class ScalarType : uint32_t {
 // Section "state": the constant, an object, whose fields are the attributes that methods read and change. They keep
 // their values from call to call.
 //
-// Section "segments": their count; for each the number of its inputs and outputs, and 0, or the method that computes
-// the same where NNAPI fails, plus 1. They are the segments of the file's index, in its order.
+// Section "segments": their count; for each the number of its inputs and outputs, then the number of the method that
+// computes the segment if NNAPI fails, plus 1, or 0 without one. They are the segments of the file's index, in its
+// order.
 //
 // Section "methods": their count; for each:
 //   the string with its name; the number of registers; the count of arguments, and for each: the string with its name,
@@ -100,7 +101,7 @@ enum class Opcode : uint32_t {
   // NNAPI needs in NHWC is given and got as NCHW tensors; of outputs the strides are those of channels_last.
   kSegment = 3,
   kList = 4,       // count, an operand for each element, a register
-  kTuple = 5,      // the same
+  kTuple = 5,      // count, an operand for each element, a register
   kDict = 6,       // count of pairs, operands for key and value of each, a register
   kObject = 7,     // count of fields, a register: an object whose fields are None
   kGetField = 8,   // an operand (an object), the field's number, a register

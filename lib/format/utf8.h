@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which bytes are UTF-8.
+// Recognises UTF-8.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace nnapi_convert {
 
-// Returns how many of the bytes from `at` to `end`, at least one, are the first sign; 0 if they begin with none: signs
-// in more bytes than needed, halves of surrogate pairs and numbers above the highest sign are none.
+// Returns the number of bytes of the first character between `at` and `end` (at least one byte); 0 if they begin with
+// none. Overlong forms, halves of surrogate pairs and numbers above the highest code point are no characters.
 inline size_t sign_bytes(const uint8_t* at, const uint8_t* end) {
   const uint8_t first = *at;
   if (first < 0x80) return 1;

@@ -72,7 +72,7 @@ void div(OpContext& context) {
   context.put(quotients.to(at::kInt));
 }
 
-// As in Android's reference, the first operand is the result where the second one is NaN.
+// MAXIMUM. Where the second operand is NaN, the result is the first one, as in Android's reference.
 void maximum(OpContext& context) {
   const Operand& output = context.operand("output");
   const at::Tensor a = requantized(context, "input1", output), b = requantized(context, "input2", output);

@@ -35,7 +35,7 @@ NNAPI_HOST_VECTORISED void center(const Code* __restrict codes, int64_t count, f
   for (int64_t i = 0; i < count; ++i) numbers[i] = static_cast<float>(codes[i]) - zero;
 }
 
-// Which dimension of a filter the input's channels are along, and how many channels the input has.
+// The filter's dimension of the input channels, and the number of channels of the input.
 struct Summands {
   int64_t filter_dim, channels;
 };
@@ -45,16 +45,16 @@ at::Tensor piece(const at::Tensor& tensor, int64_t dim, int64_t number, int64_t 
   return tensor.narrow(dim, begin, end - begin);
 }
 
-// Without gaps in memory, in the same order.
+// Returns the tensor without gaps in memory, in the same memory format.
 at::Tensor dense(const at::Tensor& tensor) {
   return tensor.contiguous(tensor.suggest_memory_format());
 }
 
-// In the place of a number of pieces: sums in Double, or those of two halves of each weight.
+// Values that stand for a number of pieces: sums in Double, or sums for two halves of each weight.
 constexpr int64_t kNoPieces = 0, kHalves = -1;
 
-// Returns into how many pieces the input's channels have to be split for the sums over each to be exact in Float;
-// kNoPieces if a few aren't enough, or a group of channels has a filter of its own.
+// Returns the number of pieces into which the input's channels must be split so that the sums over each piece are exact
+// in Float; kNoPieces if more than kMostPieces are needed, or if a group of channels has a filter of its own.
 int64_t fewest_pieces(const at::Tensor& filter, int64_t channel_dim, const Summands& summands, Range range) {
   constexpr int64_t kMostPieces = 4;
   if (greatest_sum(filter, channel_dim, range) < kExactFloat) return 1;

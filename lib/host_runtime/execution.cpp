@@ -110,7 +110,8 @@ std::vector<Value> Execution::input_values() const {
   return values;
 }
 
-// Of each output; none where buffers of the caller overlap: an operation might read what an output has overwritten.
+// Returns the destination of each output; none if buffers of the caller overlap, as an operation might then read data
+// that an output has overwritten.
 std::vector<Destination> Execution::destinations() const {
   std::vector<std::pair<std::uintptr_t, std::uintptr_t>> ranges;
   for (const auto* arguments : {&inputs_, &outputs_}) {

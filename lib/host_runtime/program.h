@@ -50,7 +50,7 @@ struct RunSettings {
   bool timed() const { return trace || logs_operations || deadline != Clock::time_point::max(); }
 };
 
-// Where the caller wants an output of the model.
+// The caller's buffer for an output of the model.
 struct Destination {
   void* buffer = nullptr;  // null: nowhere yet
   std::size_t length = 0;

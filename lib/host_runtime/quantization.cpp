@@ -109,7 +109,7 @@ Bounds bounds_of(const Requantization& how) {
           how.zero_point};
 }
 
-// Rounds as round_small(), in 32 bits, which vector instructions have.
+// Requantises one sum. Rounds as round_small() does, but in 32 bits, for which there are vector instructions.
 template <typename Code, typename Sum>
 Code requantized(Sum sum, int32_t bias, double multiplier, const Bounds& bounds) {
   double code = (static_cast<double>(sum) + bias) * multiplier;
@@ -169,7 +169,7 @@ void requantize_all(const at::Tensor& sums, at::Tensor& codes, const Requantizat
   const Sum* from = sums.data_ptr<Sum>();
   Code* to = codes.data_ptr<Code>();
   const int64_t channels = static_cast<int64_t>(how.multipliers.size());
-  const bool is_one_channel = how.inner > 1;  // of a row
+  const bool is_one_channel = how.inner > 1;  // a row holds sums of one channel
   const int64_t row = is_one_channel ? how.inner : channels;
   if (row == 0) return;
   const Bounds bounds = bounds_of(how);

@@ -10,8 +10,8 @@
 namespace nnapi_convert::host {
 namespace {
 
-// The number from which Android's reference begins to look for a maximum, or, negative, for a minimum: none is beyond
-// it, and NaN is never taken.
+// Returns the number from which Android's reference starts its search for a minimum; for a maximum it starts from the
+// negative. No result is beyond the start, and NaN is never chosen.
 double first_extreme(const at::Tensor& stored) {
   return stored.scalar_type() == at::kHalf ? 65504 : std::numeric_limits<float>::max();
 }
@@ -20,7 +20,8 @@ at::Tensor within(const at::Tensor& input, double low, double high, double inste
   return input.masked_fill(input.isnan(), instead_of_nan).clamp_(low, high);
 }
 
-// As Android's reference, which takes each product with 0 as 0, also that of an infinite number or NaN.
+// Multiplies the elements along an axis. As in Android's reference, a product with a factor 0 is 0, even if another
+// factor is infinite or NaN.
 at::Tensor product(const at::Tensor& input, int64_t axis) {
   return at::where(input.eq(0).any(axis, true), at::zeros({}, input.options()), input.prod(axis, true));
 }

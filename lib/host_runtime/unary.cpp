@@ -33,7 +33,7 @@ NNAPI_HOST_VECTORISED void bound_all(const float* from, float* to, int64_t count
   }
 }
 
-// As in Android's reference, NaN becomes `low`; an infinite number is lowered to the largest float32.
+// Clamps to [low, high]. As in Android's reference, NaN becomes `low`, and RELU lowers infinity to the largest float32.
 at::Tensor bounded(const at::Tensor& x, float low, float high) {
   const at::Tensor from = x.contiguous();
   at::Tensor to = at::empty_like(from);
@@ -109,7 +109,7 @@ void elu_rule(OpContext& context) {
   context.set_output(context.dims("input"));
 }
 
-// As in Android's reference, NaN becomes 0.
+// ELU. NaN becomes 0, as in Android's reference.
 void elu(OpContext& context) {
   const at::Tensor input = context.real("input");
   context.store(at::elu(input.masked_fill(input.isnan(), 0), context.number("alpha")));

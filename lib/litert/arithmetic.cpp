@@ -34,7 +34,7 @@ int32_t last_axis_or(const OperationWriter& w, const char* name) {
   return w.has(name) ? w.axis(name, rank) : static_cast<int32_t>(rank) - 1;
 }
 
-// Axes counted from the front, each once.
+// Returns the argument's axes counted from the front, each once.
 std::vector<int32_t> axes_of(const OperationWriter& w, size_t rank) {
   std::set<int32_t> axes;
   for (const int32_t axis : w.integers("axes")) axes.insert(axis < 0 ? axis + static_cast<int32_t>(rank) : axis);
@@ -47,7 +47,7 @@ TensorId binary(Graph& graph, Builtin code, Options options, TensorId a, TensorI
   return result;
 }
 
-// The mean over height and width, which stay as axes of size 1.
+// Returns the mean over height and width, which stay as axes of size 1.
 TensorId mean_of_image(Graph& graph, TensorId input) {
   Dims dims = graph.dims_of(input);
   dims[1] = 1;
@@ -69,7 +69,7 @@ void write_reduction(OperationWriter& w) {
   const std::vector<int32_t> axes = axes_of(w, rank);
   const bool is_mean = w.operation.code == OperationCode::MEAN;
   bool keeps = is_mean ? w.integer("keep_dims") != 0 : w.flag("keep_dims");
-  // NNAPI gives shape [1] for what has no axes left.
+  // NNAPI gives a result without axes the shape [1].
   const bool has_none_left = !keeps && axes.size() == rank;
   if (has_none_left && rank == 1) keeps = true;
   const bool is_reshaped = has_none_left && rank > 1;
@@ -94,7 +94,7 @@ void write_arg(OperationWriter& w) {
   if (result != output) graph.reshape_into(result, output);
 }
 
-// LiteRT orders numbers only: bools are compared as int32.
+// LiteRT compares the order of numbers only, so bools are compared as int32.
 void write_comparison(OperationWriter& w) {
   Graph& graph = w.graph;
   const OperationRow& row = *find_row(w.operation.code);
@@ -114,7 +114,7 @@ void write_comparison(OperationWriter& w) {
   graph.emit(row.builtin, inputs, {output}, row.options);
 }
 
-// int32 in ABS is newer than most runtimes.
+// Writes ABS of int32 by NEG and MAXIMUM: most runtimes are older than LiteRT's ABS of int32.
 void write_abs(OperationWriter& w) {
   Graph& graph = w.graph;
   const TensorId input = w.tensor("input"), output = w.output();
@@ -133,7 +133,7 @@ void write_div(OperationWriter& w) {
   w.graph.emit(Builtin::DIV, {first, second}, {output}, Options::DIV, w.activation_options(0, w.integer("activation")));
 }
 
-// LiteRT's ELU has alpha 1.
+// LiteRT's ELU has alpha 1: for another alpha the negative part is multiplied by it.
 void write_elu(OperationWriter& w) {
   Graph& graph = w.graph;
   const TensorId input = w.tensor("input"), output = w.output();
@@ -148,7 +148,8 @@ void write_elu(OperationWriter& w) {
   graph.emit(Builtin::ADD, {positive, scaled}, {output}, Options::ADD);
 }
 
-// TensorFlow Lite 2.13 reads a float slope for each channel, even where PRELU has one for all of them.
+// One constant slope becomes LEAKY_RELU: TensorFlow Lite 2.13's PRELU reads a float slope for each channel, even if it
+// has one slope for all channels.
 void write_prelu(OperationWriter& w) {
   const TensorId input = w.tensor("input"), output = w.output();
   const nnapi::Operand& slopes = *w.operand_of("alpha");
@@ -193,7 +194,7 @@ void write_l2_normalization(OperationWriter& w) {
   finish_last_axis(graph, of, output);
 }
 
-// LiteRT takes rank 4 only.
+// Reshapes tensors of lower ranks to rank 4, the only one that LiteRT takes.
 void write_local_response_normalization(OperationWriter& w) {
   constexpr size_t kRank = 4;
   Graph& graph = w.graph;

@@ -16,7 +16,7 @@ class BufferPool {
  public:
   explicit BufferPool(std::vector<Buffer>& buffers) : buffers_(buffers) {}
 
-  // Return the number of a buffer with these data.
+  // Return the number of a buffer that holds these data.
   size_t add(const std::string& bytes);
   size_t add(const std::vector<nnapi::Constant>& parts, bool shifts_sign, bool is_symmetric = false);
 

@@ -23,7 +23,8 @@ void write_if(OperationWriter& w) {
   w.graph.emit(Builtin::IF, std::move(inputs), std::move(outputs), Options::IF, std::move(options));
 }
 
-// NNAPI's body gives the values that change, and its result has those that the caller reads; LiteRT's give all.
+// NNAPI's body returns only the values that change, and WHILE only those that the caller reads. In LiteRT both return
+// all of them, so the body's subgraph passes the others on.
 void write_while(OperationWriter& w) {
   const nnapi::Model &condition = subgraph_at(w, 0), &body = subgraph_at(w, 1);
   std::vector<TensorId> inputs, outputs;

@@ -21,7 +21,7 @@ class ModelWriter : public SubgraphWriter {
   ModelWriter(ConvertedFile& result, BufferPool& buffers, const WriteOptions& options)
       : result_(result), buffers_(buffers), options_(options) {}
 
-  // Writes all but inputs and outputs.
+  // Writes the operations, without the subgraph's inputs and outputs.
   void write_operations(Graph& graph) {
     for (const nnapi::Operation& operation : graph.model().operations) write(graph, operation);
   }
@@ -60,10 +60,10 @@ class ModelWriter : public SubgraphWriter {
   const WriteOptions& options_;
 };
 
-// One signature: the ports around a model.
+// Writes one signature: a subgraph with the callers' inputs and outputs around a model.
 class SignatureWriter {
  public:
-  // With `ports_keep_uint8` callers give and get uint8, whatever `options` say of the tensors between.
+  // With `ports_keep_uint8` callers give and get uint8, even if the tensors inside are int8 by `options`.
   SignatureWriter(ConvertedFile& result, BufferPool& buffers, const WriteOptions& options, bool ports_keep_uint8,
                   const SignatureModel& signature)
       : result_(result),
@@ -93,7 +93,7 @@ class SignatureWriter {
   }
 
  private:
-  // The tensor that callers fill, and what leads from it to the model's input.
+  // Writes the tensor that callers fill and the operators from it to the model's input. Returns that tensor.
   TensorId write_input(Graph& graph, const InputPort& port, size_t number) {
     if (port.unread) return write_unread(graph, port, number);
     const nnapi::Boundary& boundary = signature_.model->inputs[port.index];
@@ -131,12 +131,12 @@ class SignatureWriter {
     return result;
   }
 
-  // Whether callers give or get uint8 of an operand, which may be int8 in the file.
+  // Returns whether callers give or get an operand as uint8; it may be int8 in the file.
   bool keeps_uint8(const nnapi::Operand& operand) const {
     return ports_keep_uint8_ && operand.type == OperandCode::TENSOR_QUANT8_ASYMM;
   }
 
-  // A tensor for the numbers of an int8 one; a tensor that is uint8 itself.
+  // Returns a new uint8 tensor for the numbers of an int8 tensor; any other tensor is returned as it is.
   static TensorId uint8_like(Graph& graph, TensorId id) {
     if (graph.at(id).type != TensorType::INT8) return id;
     const TensorId result = graph.like(id);
@@ -156,7 +156,7 @@ class SignatureWriter {
     }
     if (port.shape && is_nhwc(port)) tensor = graph.transposed(tensor, kToNchw);
     const Dims dims = port.shape.value_or(graph.dims_of(tensor));
-    // A tensor is one output at most, and no input or constant.
+    // Each output needs a tensor of its own that is neither an input nor a constant.
     const std::vector<TensorId>& inputs = graph.subgraph().inputs;
     const bool is_input = std::find(inputs.begin(), inputs.end(), tensor) != inputs.end();
     const bool is_copied = is_input || graph.at(tensor).is_constant() || outputs_.count(tensor) > 0;
@@ -170,7 +170,7 @@ class SignatureWriter {
 
   bool is_nhwc(const OutputPort& port) const { return is_of_model(port) && signature_.model->outputs[port.index].nhwc; }
 
-  // The model's operand behind an output; null for a constant and for an argument that no operation reads.
+  // Returns the model's operand behind an output; null for a constant and for an argument that no operation reads.
   const nnapi::Operand* operand_of(const OutputPort& port) const {
     const nnapi::Model& model = *signature_.model;
     if (is_of_model(port)) return &model.at(model.outputs[port.index].operand);
@@ -215,7 +215,7 @@ ConvertedFile convert_model(const std::vector<SignatureModel>& signatures, const
   ConvertedFile result;
   result.file.description = "nnapi-convert";
   BufferPool buffers(result.file.buffers);
-  // LiteRT has a scale for each channel with int8 tensors alone.
+  // LiteRT has scales per channel only for int8 tensors.
   WriteOptions inner = options;
   inner.keeps_uint8 = options.keeps_uint8 && std::none_of(signatures.begin(), signatures.end(), has_channel_scales);
   if (inner.keeps_uint8 != options.keeps_uint8) {

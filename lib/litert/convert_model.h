@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Writes NNAPI models as a LiteRT file (.tflite): each model becomes a subgraph and a signature.
 //
-// NNAPI's operations were taken from LiteRT's, so most become one operator (operations.h). What the format forces
-// besides: explicit padding becomes PAD, tensors that must have one scale get it by QUANTIZE, uint8 becomes int8.
+// NNAPI's operations were taken from LiteRT's, so most become one operator (operations.h). The format forces three more
+// changes: explicit padding becomes PAD, QUANTIZE brings tensors that must share a scale to one scale, and uint8
+// becomes int8.
 #pragma once
 
 #include <optional>
@@ -23,8 +24,7 @@ struct InputPort {
   bool is_float = false;           // callers give float32 for the model's quantised input
   bool is_uint8 = false;           // callers give uint8, such as pixels, whatever the options say
   std::optional<Dims> shape = {};  // in PyTorch's order, if its rank isn't that of the model's input
-  // The type of an argument that no operation reads, so that the model has no such input: callers hand it over all the
-  // same.
+  // The type of an argument that no operation reads. The model has no input for it, but callers hand it over.
   std::optional<nnapi::Operand> unread = {};
 };
 
@@ -34,9 +34,9 @@ struct OutputPort {
   std::string name;
   Source source = Source::kModel;
   size_t index = 0;                // the number of the model's output, or of the signature's input
-  nnapi::Operand constant;         // of kConstant
-  bool is_quantised = false;       // of kInput: the model's quantised input, not the caller's floats
-  bool is_float = false;           // callers get float32 of the model's quantised output
+  nnapi::Operand constant;         // the value if `source` is kConstant
+  bool is_quantised = false;       // if kInput: gives the model's quantised input, not the caller's floats
+  bool is_float = false;           // callers get the model's quantised output as float32
   std::optional<Dims> shape = {};  // in PyTorch's order, if its rank isn't that of the model's output
 };
 

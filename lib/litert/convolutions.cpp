@@ -18,7 +18,7 @@ Tensor as_uint8(Tensor tensor) {
   return tensor;
 }
 
-// A bias has the scale of the products.
+// Gives the bias the scale of the products of input and filter.
 void set_bias_scales(Graph& graph, const Weighted& of) {
   Tensor& bias = graph.at(of.bias);
   if (bias.type != TensorType::INT32) return;
@@ -29,8 +29,9 @@ void set_bias_scales(Graph& graph, const Weighted& of) {
   bias.channel_axis = 0;
 }
 
-// LiteRT computes with int8 weights whose zero point is 0: convolutions refuse another one, and FULLY_CONNECTED ignores
-// it in XNNPACK. Other uint8 weights keep their type, and so does the operation, between QUANTIZEs that are exact.
+// Returns true for weights whose zero point isn't 0 as int8. LiteRT's convolutions refuse such int8 weights, and
+// XNNPACK's FULLY_CONNECTED ignores the zero point. So the weights stay uint8, and the operation, too, between exact
+// QUANTIZEs.
 bool stays_uint8(const Tensor& filter) {
   return filter.type == TensorType::INT8 && filter.zero_points[0] != 0;
 }
@@ -93,7 +94,8 @@ void write_convolution(OperationWriter& w, Builtin builtin, Options options_type
   finish(graph, of);
 }
 
-// By how much all sums of a transposed convolution are more than the result along an axis, from `before` on.
+// Returns how many more sums a transposed convolution computes along an axis than the result has, counted behind the
+// first `before` sums. Throws RefusedOperation if that depends on an open size.
 int64_t left_out(const Window& window, const Dims& in, const Dims& out, size_t i, int64_t before) {
   const Dim all = (in[i + 1] - Dim(1)) * Dim(window.stride[i]) + Dim(window.filter[i]);
   const Dim difference = all - out[i + 1] - Dim(before);
@@ -104,8 +106,8 @@ int64_t left_out(const Window& window, const Dims& in, const Dims& out, size_t i
   return difference.value();
 }
 
-// Whether a scheme of TRANSPOSE_CONV leaves out as much at the borders as NNAPI's numbers do. VALID with a larger
-// output gives all sums, of which a part is taken.
+// Returns the scheme of TRANSPOSE_CONV that drops as many sums at the borders as NNAPI's padding does; nothing if none
+// does. Then VALID with a larger output computes all sums, and the result is cut out of them.
 std::optional<Padding> transposed_scheme(const Window& window, const Dims& in, const Dims& out) {
   if (!window.has_numbers) return window.scheme;
   bool is_same = true, is_valid = true;
@@ -129,7 +131,8 @@ TensorId cut_tensor(Graph& graph, const Weighted& of, const Window& window, cons
   return graph.like(of.output, dims);
 }
 
-// Emits the activation as an operator of its own: the version with one inside is newer than delegates take.
+// Returns the operator for an activation. It stands by itself, as delegates don't take the newer version of
+// TRANSPOSE_CONV that contains an activation.
 Builtin activation_builtin(int64_t activation) {
   switch (static_cast<FuseCode>(activation)) {
     case FuseCode::RELU1:
@@ -148,7 +151,7 @@ void write_conv_2d(OperationWriter& w) {
 }
 
 void write_grouped_conv_2d(OperationWriter& w) {
-  write_convolution(w, Builtin::CONV_2D, Options::CONV_2D);  // the filter's depth tells the groups
+  write_convolution(w, Builtin::CONV_2D, Options::CONV_2D);  // the filter's depth implies the number of groups
 }
 
 void write_depthwise_conv_2d(OperationWriter& w) {
@@ -182,8 +185,8 @@ void write_transpose_conv_2d(OperationWriter& w) {
   finish(graph, of);
 }
 
-// NNAPI and LiteRT's CPU flatten an input whose last axis isn't as wide as the weights; LiteRT's GPU accelerator
-// computes something else of it, so the input is a matrix.
+// Reshapes an input whose last axis isn't as wide as the weights to a matrix: NNAPI and LiteRT's CPU flatten it, but
+// LiteRT's GPU accelerator computes something else of it.
 void write_fully_connected(OperationWriter& w) {
   Graph& graph = w.graph;
   Weighted of = weighted(w, "weights");
@@ -202,7 +205,7 @@ void write_batch_matmul(OperationWriter& w) {
     w.refuse("int32 matrices", "float32 or integers of 8 bits", "cast them to float32 in the model");
   }
   TensorId product = output;
-  if (graph.at(output).type == TensorType::UINT8) {  // only int8 is there
+  if (graph.at(output).type == TensorType::UINT8) {  // LiteRT has it for int8 only
     for (TensorId& each : inputs) {
       Tensor moved = graph.at(each);
       moved.type = TensorType::INT8;

@@ -8,7 +8,7 @@
 namespace nnapi_convert::litert {
 namespace {
 
-// Absent from ml_drift's list in google-ai-edge/LiteRT.
+// Operators that are absent from ml_drift's list in google-ai-edge/LiteRT.
 constexpr Builtin kNotOnGpu[] = {
     Builtin::ARG_MIN,     Builtin::BATCH_TO_SPACE_ND, Builtin::FILL,
     Builtin::IF,          Builtin::L2_NORMALIZATION,  Builtin::LOCAL_RESPONSE_NORMALIZATION,

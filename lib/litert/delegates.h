@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What LiteRT's delegates take, by their sources (docs/litert.md).
+// Tells which operators LiteRT's delegates take, according to their sources (docs/litert.md).
 #pragma once
 
 #include <map>
@@ -12,7 +12,8 @@ namespace nnapi_convert::litert {
 using OperatorCounts = std::map<std::string, size_t>;
 
 OperatorCounts operator_counts(const File& file);
-// Operators of the file that the GPU's list lacks; a phone computes these, and those between them, on the CPU.
+// Returns the operators of the file that the GPU's list lacks; a phone computes them, and those between them, on the
+// CPU.
 OperatorCounts lacking_on_gpu(const File& file);
 
 }  // namespace nnapi_convert::litert

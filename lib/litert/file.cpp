@@ -100,12 +100,12 @@ Table table_of(const Signature& signature, const Subgraph& subgraph) {
   return table;
 }
 
-// Where the data of a file past 2 GB lie, from the file's beginning.
+// The place of a buffer's data in a file past 2 GB, counted from the file's beginning.
 struct DataPlace {
   uint64_t begin = 0, bytes = 0;
 };
 
-// `places` are empty for data within the flatbuffer.
+// Returns the file's root table. `places` is empty if the data lie within the flatbuffer.
 Table root_of(const File& file, const std::vector<Buffer>& buffers, const std::vector<DataPlace>& places) {
   const std::vector<OperatorCode> codes = operator_codes(file);
   std::vector<Table> code_tables, subgraphs, buffer_tables, signatures;
@@ -123,7 +123,7 @@ Table root_of(const File& file, const std::vector<Buffer>& buffers, const std::v
     buffer_tables.push_back(std::move(table));
   }
   for (const Signature& each : file.signatures) signatures.push_back(table_of(each, file.subgraphs[each.subgraph]));
-  std::vector<Table> metadata;  // in the last buffers
+  std::vector<Table> metadata;  // their texts are in the last buffers
   for (size_t i = 0; i <= file.metadata.size(); ++i) {
     Table entry;
     entry.set_text(0, i == 0 ? "min_runtime_version" : file.metadata[i - 1].first);
@@ -147,7 +147,7 @@ std::vector<uint64_t> sizes_of(const std::vector<Buffer>& buffers) {
   return sizes;
 }
 
-// Data behind a flatbuffer of so many bytes.
+// Returns the places of data of these sizes behind a flatbuffer of `flatbuffer_bytes` bytes.
 std::vector<DataPlace> places_behind(uint64_t flatbuffer_bytes, const std::vector<uint64_t>& sizes) {
   std::vector<DataPlace> places;
   uint64_t end = flatbuffer_bytes;
@@ -159,7 +159,7 @@ std::vector<DataPlace> places_behind(uint64_t flatbuffer_bytes, const std::vecto
   return places;
 }
 
-// Counts what it hands on.
+// Hands bytes on to a sink, and counts them.
 class CountingSink {
  public:
   explicit CountingSink(const nnapi::ByteSink& sink) : sink_(sink) {}
@@ -181,8 +181,8 @@ class CountingSink {
   uint64_t count_ = 0;
 };
 
-// Appends the file's files as a zip archive, uncompressed, as readers of TFLite's metadata look for them. Returns the
-// number of bytes of all. An archive that would begin past 4 GB is left out: zip's plain form can't say where it lies.
+// Appends `file.files` as an uncompressed zip archive, in which readers of TFLite's metadata look for them. Leaves an
+// archive out that would begin past 2 GB: zip's plain form has offsets of 32 bits. Returns the bytes written in all.
 uint64_t write_archive(const File& file, CountingSink& out) {
   if (file.files.empty() || out.count() > UINT32_MAX / 2) return out.count();
   out.zeros_up_to((out.count() + 3) / 4 * 4);
@@ -193,7 +193,7 @@ uint64_t write_archive(const File& file, CountingSink& out) {
 
 uint64_t write_behind(const File& file, const std::vector<Buffer>& buffers, const nnapi::ByteSink& sink) {
   const std::vector<uint64_t> sizes = sizes_of(buffers);
-  // The places are numbers of fixed size, so the flatbuffer has the same size with whichever of them.
+  // Places are numbers of fixed size, so the flatbuffer's size doesn't depend on them.
   const size_t head_bytes =
       lay_out(root_of(file, buffers, places_behind(kAlignment, sizes)), kIdentifier, {}).head.size();
   const std::vector<DataPlace> places = places_behind(head_bytes, sizes);

@@ -18,8 +18,8 @@ namespace nnapi_convert::litert {
 struct Buffer {
   std::string bytes;                   // small data
   std::vector<nnapi::Constant> parts;  // weights, one behind the other
-  bool shifts_sign = false;            // 8 bit numbers move by 128: uint8 becomes int8
-  bool is_symmetric = false;           // int8 weights: -128 becomes -127
+  bool shifts_sign = false;            // adds 128 to each byte of `parts`: uint8 becomes int8
+  bool is_symmetric = false;           // int8 weights of `parts`: -128 becomes -127
 
   uint64_t byte_count() const;
   void write_to(const nnapi::ByteSink& sink) const;
@@ -28,19 +28,19 @@ struct Buffer {
 struct Tensor {
   std::string name;
   std::vector<int32_t> shape;      // 1 where the size is open
-  std::vector<int32_t> signature;  // the same with -1 where the size is open; empty: no size is
+  std::vector<int32_t> signature;  // the shape with -1 for open sizes; empty: no size is open
   TensorType type = TensorType::FLOAT32;
   size_t buffer = 0;  // 0: not a constant
   std::vector<float> scales;
-  std::vector<int64_t> zero_points;  // as many as scales
-  int32_t channel_axis = 0;          // of several scales
-  Dims dims = {};                    // all sizes, where one is open, by those of the arguments; not in the file
+  std::vector<int64_t> zero_points;  // one for each scale
+  int32_t channel_axis = 0;          // the axis along which several scales apply
+  Dims dims = {};                    // sizes as expressions in the arguments' sizes, if one is open; not written
 
   bool is_constant() const { return buffer != 0; }
   bool is_quantised() const { return !scales.empty(); }
 };
 
-// Tensors by their number; -1: left out.
+// An operator. Tensors are given by their number; -1: left out.
 struct Operator {
   Builtin code;
   int32_t version = 1;
@@ -56,7 +56,7 @@ struct Subgraph {
   std::vector<int32_t> inputs, outputs;
 };
 
-// How callers see a subgraph.
+// Names by which callers use a subgraph.
 struct Signature {
   std::string key;
   size_t subgraph = 0;
@@ -75,11 +75,11 @@ struct File {
 // Returns the oldest runtime that has all operators of the file, such as "2.3.0".
 std::string least_runtime(const File& file);
 
-// A file of more bytes keeps its data behind the flatbuffer, whose offsets have 32 bits with a sign.
+// A file of more bytes keeps its data behind the flatbuffer, whose offsets are signed numbers of 32 bits.
 constexpr uint64_t kMostFlatbufferBytes = 0x7fffffff;
 
-// Hands the bytes of the file to `sink`; the same for the same file. Returns their number.
-// `most_flatbuffer_bytes` is for tests.
+// Hands the bytes of the file to `sink`, the same bytes for equal files. Returns their number. `most_flatbuffer_bytes`
+// is for tests.
 uint64_t write_file(const File& file, const nnapi::ByteSink& sink,
                     uint64_t most_flatbuffer_bytes = kMostFlatbufferBytes);
 

@@ -16,7 +16,8 @@ namespace {
 
 constexpr size_t kOffset = 4;
 constexpr size_t kIdentifierAt = 4;
-// A file may let many vectors share bytes; what is read of it stays in proportion to its size.
+// The most bytes read per byte of the file. Many vectors may share bytes; the limit keeps reading in proportion to the
+// file's size.
 constexpr uint64_t kMostReadPerByte = 4;
 constexpr uint64_t kMostShownNumbers = 16;  // of a constant
 
@@ -42,7 +43,7 @@ class Bytes {
     if (place > bytes_.size() || bytes_.size() - place < size) fail("a vector leads out of the file");
     return bytes_.data() + place;
   }
-  // Counts what is read.
+  // Counts bytes that are read; fails beyond the limit.
   void spend(uint64_t amount) const {
     if (amount > budget_) fail("its tables repeat each other");
     budget_ -= amount;
@@ -111,10 +112,10 @@ class TableView {
     return {TableView(bytes_, bytes_.target(place))};
   }
 
-  // Where a vector's elements lie; 0 without a vector.
+  // Returns the position of a vector's elements in the file; 0 without a vector.
   uint64_t begin(int id) const { return vector_at(id).begin; }
 
-  // Where a vector of bytes lies, which are not read, and their number.
+  // Returns the position of a vector of bytes in the file and their number, without reading them.
   std::pair<uint64_t, uint64_t> bytes(int id) const {
     const Vector vector = vector_at(id);
     bytes_.data(vector.begin, vector.count);
@@ -151,7 +152,7 @@ struct ReadCode {
   int32_t code, old_code, version;
 };
 
-// Where the data of a buffer lie.
+// The place of a buffer's data in the file.
 struct ReadBuffer {
   uint64_t begin = 0, bytes = 0;
 };
@@ -213,7 +214,7 @@ std::string option_text(const TableView& table, const OptionField& field) {
   return std::to_string(table.number<int32_t>(field.id, field.default_value));
 }
 
-// Whether a value is that of most operators.
+// Returns whether a value is the usual one, which need not be shown.
 bool says_nothing(const OptionField& field, const std::string& value) {
   switch (field.kind) {
     case OptionKind::kActivation:

@@ -13,15 +13,15 @@
 
 namespace nnapi_convert::litert {
 
-// What int8 numbers of this program's files are less than the uint8 numbers that they stand for.
+// The difference of uint8 numbers and the int8 numbers that stand for them in this program's files.
 constexpr int32_t kUint8Shift = 128;
 
 struct ReadTensor {
   std::string name, type;
   std::vector<int32_t> shape, signature;
-  uint64_t shape_begin = 0, signature_begin = 0;    // where their numbers lie in the file; 0: it has none
-  bool has_rank = false;                            // otherwise an empty shape is an unknown one
-  uint64_t constant_begin = 0, constant_bytes = 0;  // where its data lie in the file; 0 bytes: not a constant
+  uint64_t shape_begin = 0, signature_begin = 0;    // positions of their numbers in the file; 0: none
+  bool has_rank = false;                            // without it an empty shape means an unknown rank
+  uint64_t constant_begin = 0, constant_bytes = 0;  // position of its data; 0 bytes: not a constant
   std::string value;                                // of a constant of few numbers, such as "[1, 2]"
   std::vector<float> scales;
   std::vector<int64_t> zero_points;
@@ -31,11 +31,11 @@ struct ReadTensor {
 struct ReadOperator {
   std::string name;      // or a custom operator's
   int32_t code = 0;      // its number in the format
-  int32_t old_code = 0;  // the same in 7 bits, for older readers: 127 where the number needs more
+  int32_t old_code = 0;  // the code in 7 bits, for older readers; 127 for larger codes
   int32_t version = 1;
   std::vector<int32_t> inputs, outputs;
   int options_table = 0;                                     // its number in the union BuiltinOptions
-  std::vector<std::pair<std::string, std::string>> options;  // names and values, but for defaults that say nothing
+  std::vector<std::pair<std::string, std::string>> options;  // names and values, without usual values
 };
 
 struct ReadSubgraph {
@@ -67,7 +67,7 @@ struct ReadFile {
 // Returns whether the bytes begin as those of a LiteRT file do.
 bool is_litert_file(std::string_view bytes);
 
-// Throws ConvertError (kBadFile) for what is no LiteRT file; `path` is for the message.
+// Throws ConvertError (kBadFile) for bytes that are no LiteRT file; `path` is for the message.
 ReadFile read_file(std::string_view bytes, const std::string& path);
 
 // Returns the signatures, how many operators there are of each kind, and each operator with its tensors.

@@ -51,13 +51,13 @@ class FlatbufferWriter {
     while ((bytes_.size() + after) % alignment != 0) bytes_ += '\0';
   }
 
-  // The offset at `place` leads to `target`.
+  // Makes the offset at `place` lead to `target`.
   void patch(size_t place, uint64_t target) {
     const auto offset = static_cast<uint32_t>(target - place);
     std::memcpy(&bytes_[place], &offset, sizeof offset);
   }
 
-  // Fields lie in the table from the largest to the smallest, so that none needs a gap but the first.
+  // Returns the fields from the largest to the smallest: in this order only the first may need a gap before it.
   static std::vector<const Table::Field*> by_size(const Table& table) {
     std::vector<const Table::Field*> fields;
     for (const Table::Field& field : table.fields_) fields.push_back(&field);
@@ -128,7 +128,7 @@ class FlatbufferWriter {
 
   std::string bytes_;
   std::map<std::vector<uint16_t>, size_t> vtables_;
-  std::vector<std::vector<size_t>> data_places_;  // the offsets that lead to each of the data
+  std::vector<std::vector<size_t>> data_places_;  // positions of the offsets to each of the data
 };
 
 FileLayout lay_out(const Table& root, const std::string& identifier, const std::vector<uint64_t>& data_sizes) {

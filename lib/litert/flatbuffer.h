@@ -38,7 +38,7 @@ class Table {
   }
   void set_table(int id, Table table) { set_child(id, std::vector<Table>{std::move(table)}, true); }
   void set_tables(int id, std::vector<Table> tables) { set_child(id, std::move(tables)); }
-  // A vector of bytes that lies behind all tables: the data with this number in lay_out().
+  // Sets a vector of bytes that lies behind all tables: the data with this number in lay_out().
   void set_data(int id, size_t number) { set_child(id, Data{number}); }
 
  private:
@@ -56,7 +56,7 @@ class Table {
     size_t size;
     uint64_t bits;
     Child child;
-    bool is_table = false;  // the one element of the child itself, and not a vector
+    bool is_table = false;  // the child is its only element itself, not a vector
   };
   void set_child(int id, Child child, bool is_table = false) {
     fields_.push_back({id, sizeof(uint32_t), 0, std::move(child), is_table});
@@ -65,7 +65,7 @@ class Table {
   std::vector<Field> fields_;
 };
 
-// Where the parts of a file lie. The file is `head`, then for each of the data: zeros up to its beginning less 4, its
+// The layout of a file. It consists of `head`, then for each of the data: zeros up to 4 bytes before its beginning, its
 // size as 32 bits, the data.
 struct FileLayout {
   std::string head;

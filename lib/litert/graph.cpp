@@ -30,7 +30,7 @@ int32_t as_int32(int64_t value) {
   return static_cast<int32_t>(value);
 }
 
-// The value of a constant INT32 operand as the file's data.
+// Returns the value of a constant INT32 operand as bytes for the file.
 std::string int_bytes(const Dims& values) {
   std::vector<int32_t> numbers;
   for (const Dim& value : values) {
@@ -208,7 +208,7 @@ TensorId Graph::joined(const std::vector<nnapi::Constant>& parts, const std::vec
   return add(std::move(tensor));
 }
 
-// Writes operators that compute a number of open sizes, as tensors of one element.
+// Writes operators that compute an expression of open sizes; each result is a tensor of one element.
 class Graph::SizeWriter : public DimVisitor {
  public:
   explicit SizeWriter(Graph& graph) : graph_(graph) {}

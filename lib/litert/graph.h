@@ -23,7 +23,7 @@ struct RefusedOperation {
 
 using TensorId = int32_t;
 constexpr TensorId kLeftOut = -1;
-// int8 numbers are uint8 numbers less this.
+// The int8 form of a uint8 number is the number minus this.
 constexpr int32_t kSignedShift = 128;
 
 // Returns the file's type for a tensor of NNAPI. Throws RefusedOperation for types that LiteRT lacks.
@@ -49,7 +49,7 @@ class Graph {
   TensorId constant_of(const nnapi::Operand& operand);
 
   TensorId add(Tensor tensor);
-  // A new tensor of the type and quantisation of another.
+  // Returns a new tensor with the type and quantisation of another.
   TensorId like(TensorId other, const Dims& dims);
   TensorId like(TensorId other) { return add(copy_without_data(other)); }
   TensorId floats_like(TensorId other);  // float32 of the same shape
@@ -57,27 +57,28 @@ class Graph {
   TensorId ints(const std::vector<int32_t>& values, const std::vector<int32_t>& shape);
   TensorId scalar_int(int32_t value) { return ints({value}, {}); }
   TensorId floats(const std::vector<float>& values, const std::vector<int32_t>& shape);
-  // A rank-0 constant of 8 bits with the type and quantisation of another tensor.
+  // Returns a rank-0 constant of 8 bits with the type and quantisation of another tensor.
   TensorId byte_like(TensorId other, int8_t value);
-  // A uint8 constant of the file as NNAPI has it.
+  // Returns a constant that stays uint8, as NNAPI has it.
   TensorId uint8_constant_of(const nnapi::Operand& operand);
-  // An int8 constant from -127 to 127, which LiteRT's weights have to be: its kernels for ARM add two products in 16
-  // bits, and two of -128 * -128 have no room there.
+  // Returns an int8 constant from -127 to 127, as LiteRT needs for weights: its kernels for ARM add two products in 16
+  // bits, which two products of -128 * -128 would overflow.
   TensorId symmetric_constant_of(const nnapi::Operand& operand);
   TensorId scalar_float(float value) { return floats({value}, {}); }
-  // A constant of the parts one behind the other, along the first axis.
+  // Returns a float32 constant: the parts joined along the first axis.
   TensorId joined(const std::vector<nnapi::Constant>& parts, const std::vector<int32_t>& shape);
 
-  // An int32 tensor of the numbers, which the file computes where they depend on open sizes of arguments.
+  // Returns an int32 tensor of the numbers. Operators compute those that depend on open sizes of arguments.
   TensorId numbers(const Dims& values);
-  // Says that argument number `argument` of forward is the tensor; with `is_nhwc` the argument's axes are N, C, H, W.
+  // Says that the tensor holds argument number `argument` of forward. With `is_nhwc` the tensor is in NHWC and the
+  // argument in NCHW.
   void set_argument(size_t argument, TensorId tensor, bool is_nhwc) { arguments_[argument] = {tensor, is_nhwc}; }
 
-  // Appends an operator in its lowest version. Its name is given to results that have none.
+  // Appends an operator in its lowest version. Results without a name get the operator's name.
   void emit(Builtin code, std::vector<TensorId> inputs, std::vector<TensorId> outputs,
             Options options_type = Options::NONE, Table options = {});
 
-  // The same numbers as another tensor has them: `like`'s type, scale and zero point; by QUANTIZE where they differ.
+  // Return the tensor in `like`'s type, scale and zero point: converted by QUANTIZE if they differ, else itself.
   TensorId requantised(TensorId id, TensorId like);
   TensorId requantised(TensorId id, const Tensor& like);
   TensorId dequantised(TensorId id);
@@ -107,7 +108,7 @@ class Graph {
   const WriteOptions& options_;
   std::vector<TensorId> tensors_;  // by operand
   std::map<size_t, Argument> arguments_;
-  std::map<std::string, TensorId> numbers_;  // those that the file computes, by their texts
+  std::map<std::string, TensorId> numbers_;  // numbers that operators compute, by their texts
 };
 
 }  // namespace nnapi_convert::litert

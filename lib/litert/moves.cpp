@@ -8,7 +8,7 @@
 namespace nnapi_convert::litert {
 namespace {
 
-// NNAPI casts the raw numbers of a quantised tensor, which are uint8.
+// Returns the tensor that CAST reads: NNAPI casts the raw uint8 numbers of a quantised tensor.
 TensorId raw_numbers(Graph& graph, TensorId id, OperandCode type) {
   if (type != OperandCode::TENSOR_QUANT8_ASYMM || graph.at(id).type == TensorType::UINT8) return id;
   Tensor raw = graph.at(id);
@@ -75,7 +75,7 @@ void write_strided_slice(OperationWriter& w) {
   options.set(1, static_cast<int32_t>(w.integer("end_mask")));
   options.set(4, shrinks);
   const size_t rank = w.operand_of("input")->dims.size();
-  const bool drops_all = shrinks == (1 << rank) - 1;  // NNAPI keeps one axis
+  const bool drops_all = shrinks == (1 << rank) - 1;  // NNAPI keeps one axis then
   const TensorId result = drops_all ? graph.like(output, {}) : output;
   graph.emit(Builtin::STRIDED_SLICE, std::move(inputs), {result}, Options::STRIDED_SLICE, std::move(options));
   if (drops_all) graph.reshape_into(result, output);
@@ -119,7 +119,8 @@ void write_cast(OperationWriter& w) {
   if (result != output) graph.quantise_into(result, output);
 }
 
-// The channels as a matrix [groups, channels of a group], transposed. All axes before them stay a batch and one axis.
+// CHANNEL_SHUFFLE: transposes the channels as a matrix [groups, channels of a group]. The axes before the channels are
+// joined to one, and so are those behind.
 void write_channel_shuffle(OperationWriter& w) {
   Graph& graph = w.graph;
   const TensorId input = w.tensor("input"), output = w.output();

@@ -8,7 +8,7 @@
 
 namespace nnapi_convert::litert {
 
-// A code that this program never writes gets its number: "BUILTIN_150".
+// Returns the code's name, or its number, "BUILTIN_150", for a code that this program never writes.
 std::string name_of(Builtin code);
 std::string name_of(TensorType type);
 

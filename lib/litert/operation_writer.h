@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the functions that write one operation of NNAPI see of it: its arguments by their names in the operations table
+// Gives the functions that write one NNAPI operation its arguments, by their names in the operations table
 // (schemas/nnapi_operations.json), and its results.
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace nnapi_convert::litert {
 
-// Numbers a subgraph of an IF or WHILE in the file, and writes it. With `passes_on`, the last so many inputs are its
-// last outputs, too.
+// Writes a subgraph of an IF or WHILE, and returns its number in the file. The last `passes_on` inputs become its last
+// outputs, too.
 class SubgraphWriter {
  public:
   virtual ~SubgraphWriter() = default;
@@ -28,13 +28,13 @@ class OperationWriter {
   const nnapi::Operation& operation;
   SubgraphWriter& subgraphs;
 
-  // Whether the operation has the argument, and it isn't left out.
+  // Returns whether the operation has the argument, and it isn't left out.
   bool has(const char* name) const { return operand_of(name) != nullptr; }
-  // The operand of an argument; null if it isn't there.
+  // Returns the operand of an argument; null if it isn't there.
   const nnapi::Operand* operand_of(const char* name) const;
-  // The argument's tensor; kLeftOut if it isn't there.
+  // Returns the argument's tensor; kLeftOut if it isn't there.
   TensorId tensor(const char* name);
-  // Constant arguments. Refuse arguments that another operation computes, or that depend on open sizes.
+  // Return constant arguments. Refuse arguments that another operation computes, or that depend on open sizes.
   int64_t integer(const char* name) const;
   int64_t integer(const char* name, int64_t value_if_absent) const;
   float number(const char* name) const;
@@ -45,12 +45,12 @@ class OperationWriter {
   const nnapi::Operand& output_operand(size_t index = 0) const { return graph.model().at(operation.outputs[index]); }
   TensorId input(size_t index) { return graph.of(operation.inputs[index]); }
   TensorId output(size_t index = 0) { return graph.of(operation.outputs[index]); }
-  // Whether the signature takes explicit numbers of padding.
+  // Returns whether the operation has explicit numbers of padding.
   bool has_explicit_padding() const { return has("padding_left"); }
 
-  // An axis as the argument has it, counted from the front.
+  // Returns the argument's axis, counted from the front.
   int32_t axis(const char* name, size_t rank) const;
-  void refuse_nchw() const;  // if the operation has NCHW's layout
+  void refuse_nchw() const;  // refuses an operation in NCHW
 
   static Table activation_options(int id, int64_t activation);
 

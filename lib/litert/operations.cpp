@@ -114,7 +114,8 @@ const OperationRow kRows[] = {
     by(Code::WHILE, write_while),
 };
 
-// NNAPI tells a quantised number among the arguments, such as PAD_V2's value, without its scale.
+// Returns an argument's tensor. A scalar that stands for a quantised number, such as PAD_V2's value, has no scale in
+// NNAPI: it gets the type and quantisation of `data`.
 TensorId with_type_of_data(OperationWriter& w, size_t index, TensorId data) {
   const nnapi::Operand& operand = w.input_operand(index);
   if (nnapi::is_tensor(operand.type) || !w.graph.at(data).is_quantised()) return w.input(index);

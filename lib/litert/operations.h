@@ -8,15 +8,15 @@ namespace nnapi_convert::litert {
 
 struct OperationRow {
   OperationCode code;
-  Builtin builtin;  // of operations that are one operator with the same tensors
+  Builtin builtin;  // for operations that become one operator with the same tensors
   Options options;
-  int tensors;                                  // inputs that are tensors: the first so many
-  int activation;                               // the input that is a fused activation; -1: none
-  bool needs_equal_scales;                      // in LiteRT, of the inputs and the output
-  void (*write)(OperationWriter& w) = nullptr;  // of all other operations
+  int tensors;                                  // the number of inputs that are tensors; they come first
+  int activation;                               // the index of the input that is a fused activation; -1: none
+  bool needs_equal_scales;                      // LiteRT needs one scale for the inputs and the output
+  void (*write)(OperationWriter& w) = nullptr;  // for all other operations
 };
 
-// Null for an operation that LiteRT has no form for.
+// Returns null for an operation that has no form in LiteRT.
 const OperationRow* find_row(OperationCode code);
 void write_operation(OperationWriter& w, const OperationRow& row);
 
@@ -27,7 +27,7 @@ void write_grouped_conv_2d(OperationWriter& w);
 void write_transpose_conv_2d(OperationWriter& w);
 void write_fully_connected(OperationWriter& w);
 void write_batch_matmul(OperationWriter& w);
-// Pools and what looks at a window (pools.cpp).
+// Pools and resizing (pools.cpp).
 void write_average_pool(OperationWriter& w);
 void write_max_pool(OperationWriter& w);
 void write_l2_pool(OperationWriter& w);

@@ -16,7 +16,7 @@ struct OptionField {
   int id;
   const char* name;
   OptionKind kind;
-  int default_value = 0;  // of a field that a file leaves out
+  int default_value = 0;  // the value of a field that a file leaves out
 };
 
 // Returns the fields of a table, in the order of their ids.

@@ -24,7 +24,7 @@ Window pool_window(const OperationWriter& w) {
   return window_of(w, {w.integer("filter_height"), w.integer("filter_width")});
 }
 
-// How many elements that are not padding each window reads, along one axis.
+// Returns for each window how many elements it reads along one axis, padding not counted.
 std::vector<float> counts_along(const Window& window, size_t i, int64_t input, int64_t output) {
   std::vector<float> counts;
   for (int64_t place = 0; place < output; ++place) {
@@ -35,8 +35,8 @@ std::vector<float> counts_along(const Window& window, size_t i, int64_t input, i
   return counts;
 }
 
-// LiteRT leaves padding out of an average only where it pads as SAME does. Elsewhere zeros are averaged, too, and the
-// average is multiplied by the window's size over the number of its elements.
+// Writes an average pool with padding that isn't SAME. LiteRT leaves only SAME's padding out of an average. So the
+// average includes the zeros, and is multiplied by the window's size divided by the number of its real elements.
 void average_of_padded(Graph& graph, TensorId input, TensorId output, const Window& window, const Dims& in,
                        const Dims& out, int64_t activation) {
   if (!all_fixed(in) || !all_fixed(out)) {
@@ -78,7 +78,7 @@ void write_average(OperationWriter& w, TensorId input, TensorId output, int64_t 
   }
 }
 
-// Whether the operand has no negative numbers, so that zeros as padding don't change a maximum.
+// Returns whether the operand has no negative numbers, so that zeros as padding don't change a maximum.
 bool is_not_negative(const nnapi::Model& model, nnapi::OperandId id) {
   const auto maker = std::find_if(model.operations.begin(), model.operations.end(), [id](const auto& operation) {
     return std::find(operation.outputs.begin(), operation.outputs.end(), id) != operation.outputs.end();
@@ -107,7 +107,7 @@ bool is_not_negative(const nnapi::Model& model, nnapi::OperandId id) {
   return false;
 }
 
-// Zero is the lowest number of the tensor's type.
+// Returns whether the zero point is the lowest number of the tensor's type, so that zeros don't change a maximum.
 bool is_lowest_zero(const Tensor& tensor) {
   if (!tensor.is_quantised()) return false;
   return tensor.zero_points[0] == (tensor.type == TensorType::INT8 ? INT8_MIN : 0);
@@ -158,7 +158,7 @@ void write_max_pool(OperationWriter& w) {
   if (!is_same) graph.quantise_into(largest, output);
 }
 
-// The root of the average of squares. The builtin is there for CPUs only.
+// Writes L2_POOL as the root of the average of squares: LiteRT has its operator for CPUs only.
 void write_l2_pool(OperationWriter& w) {
   Graph& graph = w.graph;
   const TensorId input = w.tensor("input"), output = w.output();

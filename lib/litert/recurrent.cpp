@@ -8,9 +8,9 @@
 namespace nnapi_convert::litert {
 namespace {
 
-constexpr int64_t kMostSteps = 1024;  // each is some ten operators
+constexpr int64_t kMostSteps = 1024;  // each step becomes some ten operators
 
-// What NNAPI's recurrent operations apply, which is more than other operations fuse.
+// The activations of NNAPI's recurrent operations; other operations fuse fewer (FuseCode).
 enum class CellActivation : int64_t { NONE = 0, RELU = 1, RELU1 = 2, RELU6 = 3, TANH = 4, SIGMOID = 6 };
 
 TensorId unary_like(Graph& graph, Builtin code, TensorId x) {
@@ -43,7 +43,7 @@ TensorId activated(Graph& graph, TensorId x, int64_t activation) {
   OperationWriter::refuse(fmt::format("the activation {}", activation), "ReLU, ReLU6, tanh or sigmoid");
 }
 
-// x * weights + bias, for rows of x; a bias may be left out.
+// Returns x * weights + bias for each row of x; the bias may be left out.
 TensorId matrix_product(Graph& graph, TensorId x, TensorId weights, TensorId bias) {
   const TensorId result = graph.like(x, {graph.dims_of(x)[0], graph.dims_of(weights)[0]});
   graph.emit(Builtin::FULLY_CONNECTED, {x, weights, bias}, {result}, Options::FULLY_CONNECTED);
@@ -64,7 +64,8 @@ std::vector<TensorId> split_into(Graph& graph, TensorId x, int32_t axis, size_t 
   return parts;
 }
 
-// The four matrices or vectors of the gates one below the other. Constants are joined in the file.
+// Returns the matrices or vectors of the four gates, one below the other. Constants are joined when the file is
+// written.
 TensorId joined_gates(OperationWriter& w, const std::vector<std::string>& names) {
   Graph& graph = w.graph;
   std::vector<nnapi::Constant> parts;
@@ -92,7 +93,7 @@ TensorId joined_gates(OperationWriter& w, const std::vector<std::string>& names)
   return result;
 }
 
-// The weights of an LSTM, the gates in the order input, forget, cell, output.
+// The weights of an LSTM, with the gates in the order input, forget, cell, output.
 struct LstmWeights {
   TensorId input, recurrent, bias, projection = kLeftOut, projection_bias = kLeftOut;
   int64_t activation;
@@ -104,7 +105,8 @@ std::vector<std::string> gate_names(const std::string& before, const std::string
   return names;
 }
 
-// `prefix` is "fw_" or "bw_" in a bidirectional layer.
+// Returns a layer's weights; in a bidirectional layer `prefix` is "fw_" or "bw_". Refuses layers with peepholes, layer
+// norms, an auxiliary input or clipping.
 LstmWeights lstm_weights(OperationWriter& w, const std::string& prefix) {
   for (const char* part : {"cell_to_forget_weights", "cell_to_input_weights", "cell_to_output_weights",
                            "input_layer_norm_weights", "forget_layer_norm_weights", "aux_input_to_forget_weights"}) {
@@ -128,7 +130,7 @@ struct LstmState {
   TensorId output, cell;
 };
 
-// One step. `from_input` is the input times its weights, with the bias.
+// Writes one step. `from_input` is the input times its weights, with the bias.
 LstmState lstm_step(Graph& graph, const LstmWeights& weights, TensorId from_input, const LstmState& state) {
   const TensorId from_state = matrix_product(graph, state.output, weights.recurrent, kLeftOut);
   const TensorId sums = combined(graph, Builtin::ADD, Options::ADD, from_input, from_state);
@@ -155,7 +157,7 @@ void set_output(OperationWriter& w, size_t index, TensorId tensor) {
   w.graph.put(w.operation.outputs[index], tensor);
 }
 
-// A sequence: its rows as one matrix for the product with all steps' inputs, [steps * batch, features].
+// A sequence: all steps' inputs as one matrix [steps * batch, features], for one product with the weights.
 struct Sequence {
   TensorId rows;
   int64_t steps, batch;
@@ -174,7 +176,7 @@ Sequence sequence_of(OperationWriter& w, bool is_time_major) {
   return {graph.reshaped(input, {steps * batch, dims[2]}), steps, batch};
 }
 
-// The outputs of all steps as [steps, batch, features], or with the batch first.
+// Returns the outputs of all steps as [steps, batch, features], or with the batch first.
 TensorId joined_steps(Graph& graph, std::vector<TensorId> steps, bool is_time_major) {
   const Dims dims = graph.dims_of(steps[0]);
   const auto count = static_cast<int64_t>(steps.size());
@@ -189,7 +191,7 @@ TensorId joined_steps(Graph& graph, std::vector<TensorId> steps, bool is_time_ma
   return result;
 }
 
-// The number of the step that comes as the i-th.
+// Returns the number of the step that is computed as the i-th.
 size_t step_at(size_t i, size_t count, bool is_backward) {
   return is_backward ? count - 1 - i : i;
 }
@@ -248,7 +250,7 @@ RnnRun run_rnn(Graph& graph, const RnnWeights& weights, const Sequence& sequence
   return run;
 }
 
-// The results of a bidirectional layer: both directions' outputs, merged or not, then their last states.
+// Sets the results of a bidirectional layer: both directions' outputs, merged or not, then their last states.
 void set_directions(OperationWriter& w, const std::vector<TensorId>& forward, const std::vector<TensorId>& backward,
                     const std::vector<TensorId>& states) {
   Graph& graph = w.graph;

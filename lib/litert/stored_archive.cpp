@@ -14,7 +14,7 @@ void put(std::string& bytes, uint64_t number, size_t width) {
   for (size_t i = 0; i < width; ++i) bytes += static_cast<char>(number >> (8 * i));
 }
 
-// What a file's header and its entry in the directory have in common.
+// Appends the fields that a file's header and its entry in the directory have in common.
 void put_common(std::string& bytes, const std::string& name, const std::string& content) {
   put(bytes, kVersion, 2);
   put(bytes, kNameIsUtf8, 2);

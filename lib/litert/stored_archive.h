@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A zip archive of small files, uncompressed, in the plain form without ZIP64.
+// Makes a zip archive of small files, uncompressed, in the plain form without ZIP64.
 #pragma once
 
 #include <cstdint>

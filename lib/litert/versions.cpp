@@ -73,7 +73,8 @@ const Tensor& input_of(const Subgraph& subgraph, const Operator& each, size_t in
   return subgraph.tensors[static_cast<size_t>(each.inputs[index])];
 }
 
-// SPLIT has its axis before its data, TRANSPOSE_CONV the output's shape and the filter; EQUAL gives bool.
+// Returns the input whose type determines the version: SPLIT has its axis before its data, TRANSPOSE_CONV the output's
+// shape and the filter; EQUAL's result is bool.
 const Tensor& data_of(const Subgraph& subgraph, const Operator& each) {
   if (each.code == Builtin::SPLIT) return input_of(subgraph, each, 1);
   if (each.code == Builtin::TRANSPOSE_CONV) return input_of(subgraph, each, 2);
@@ -84,7 +85,8 @@ bool is_grouped(const Subgraph& subgraph, const Operator& each) {
   return input_of(subgraph, each, 0).shape[3] != input_of(subgraph, each, 1).shape[3];
 }
 
-// A version that more than the type asks for; 1 if nothing does.
+// Returns the version required by something other than the data type alone (groups, dilation, a missing bias); 1 if
+// nothing requires one.
 int32_t special_version(const Subgraph& subgraph, const Operator& each) {
   const Tensor& data = data_of(subgraph, each);
   switch (each.code) {
@@ -132,8 +134,8 @@ int32_t type_version(const Subgraph& subgraph, const Operator& each) {
   return 1;
 }
 
-// The release of TensorFlow that has an operator in this version, 2.MINOR. No list of LiteRT's gives them all, and no
-// runtime reads the entry that they are for; they are known from its releases, and not tried.
+// The first TensorFlow release, 2.MINOR, that has an operator in this version. They are known from the releases and
+// were not tried: LiteRT has no complete list, and no runtime reads the file's entry that is made of them.
 struct RuntimeRow {
   Builtin code;
   int32_t version, minor;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which version of an operator a file has to ask for. Too high a version is refused by older runtimes, so the lowest
-// one is written. Source of facts: docs of LiteRT's operators, and trials in LiteRT 2.5.3 (docs/litert.md).
+// Chooses the version of an operator that a file asks for. Older runtimes refuse too high a version, so the lowest one
+// is written. Source of facts: docs of LiteRT's operators, and trials in LiteRT 2.5.3 (docs/litert.md).
 #pragma once
 
 #include "lib/litert/file.h"

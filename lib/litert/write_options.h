@@ -5,8 +5,8 @@
 namespace nnapi_convert::litert {
 
 struct WriteOptions {
-  // Otherwise uint8 tensors become int8, by subtracting 128. Where weights have a scale for each channel, inputs and
-  // outputs alone keep it.
+  // Keeps uint8 tensors; otherwise they become int8, by subtracting 128. If weights have a scale for each channel, only
+  // inputs and outputs keep uint8.
   bool keeps_uint8 = false;
 };
 

@@ -23,7 +23,7 @@ size_t count(const std::vector<int64_t>& shape) {
   return static_cast<size_t>(std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>()));
 }
 
-// Memory that is not filled with zeros first: that would cost as much as the copy.
+// Memory that is not filled with zeros first: filling it would cost as much as the copy.
 using Memory = std::unique_ptr<uint8_t[]>;
 
 Memory new_memory(size_t size) {
@@ -273,8 +273,8 @@ std::vector<uint8_t> Constant::bytes() const {
 
 namespace {
 
-// Most weights are mapped from the model's file. Takes the parts of a source out of memory that were read, so that a
-// few of them are in memory and not all. Taking out each piece alone is slow: all processors are told each time.
+// Takes the parts of a weight that were read out of memory again: most weights are mapped from the model's file, and
+// not all of a weight needs to be in memory. Takes out pieces of 2 MB, as each time all processors are told.
 class ReadPages {
  public:
   explicit ReadPages(const uint8_t* begin) : begin_(begin) {}
@@ -282,7 +282,7 @@ class ReadPages {
   ReadPages(const ReadPages&) = delete;
   ReadPages& operator=(const ReadPages&) = delete;
 
-  // Tells that the next `size` bytes were read.
+  // Notes that the next `size` bytes were read.
   void add(size_t size) {
     constexpr size_t kMostBytes = size_t{1} << 21;
     size_ += size;
@@ -377,7 +377,7 @@ bool operator==(const Constant& a, const Constant& b) {
 }
 
 size_t Constant::sample_hash() const {
-  // Of the beginning alone: a mapped source is read from its file where it is touched.
+  // Hashes only the beginning: a mapped source is read from its file wherever it is touched.
   constexpr size_t kSampleBytes = 256;
   const size_t size = std::min(count(source_shape_) * size_of(source_type_), kSampleBytes);
   std::string sample = fmt::format("{} {}", static_cast<int>(source_type_), fmt::join(source_shape_, ","));

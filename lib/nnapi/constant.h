@@ -15,7 +15,7 @@
 
 namespace nnapi_convert::nnapi {
 
-// kFloat16: a float32 operand's value that the file stores in half the size.
+// The type of a constant's elements. kFloat16: a float32 operand's value that the file stores in half the size.
 enum class DataType : uint8_t { kFloat32, kInt32, kInt8, kUInt8, kBool, kFloat16 };
 size_t size_of(DataType type);
 
@@ -49,7 +49,7 @@ struct RoundToFloat16 {};  // float32 -> float16, to the nearest, ties to even; 
 using RecipeStep = std::variant<Permute, Reshape, ScaleAxis, AddVector, ShiftToUInt8, Requantize, QuantizeBias,
                                 AppendZeros, RoundToFloat16>;
 
-// Takes the next bytes of a value.
+// A function that takes the next bytes of a value.
 using ByteSink = std::function<void(const void* bytes, size_t size)>;
 
 class Constant {

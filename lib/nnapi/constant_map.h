@@ -14,13 +14,13 @@ namespace nnapi_convert::nnapi {
 template <typename Value>
 class ConstantMap {
  public:
-  // Returns what an equal constant was added with, or nullptr; valid until clear().
+  // Returns the value with which an equal constant was added, or nullptr; valid until clear().
   const Value* find(const Constant& constant) const {
     const auto [begin, end] = entries_.equal_range(constant.sample_hash());
     const auto found = std::find_if(begin, end, [&](const auto& each) { return each.second.first == constant; });
     return found == end ? nullptr : &found->second.second;
   }
-  // For a constant that find() does not find.
+  // Adds a constant that find() does not find.
   void add(const Constant& constant, Value value) {
     entries_.emplace(constant.sample_hash(), std::make_pair(constant, std::move(value)));
   }

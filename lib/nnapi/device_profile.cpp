@@ -62,7 +62,8 @@ void add_predecessors(const Model& model, const Operation& operation, JudgedOper
   }
 }
 
-// Returns the names of the operands in which the results of the operation are first found under a name.
+// Returns the names of the operation's results. For a result without a name, returns the first named operands behind
+// it.
 std::vector<std::string> values_after(const Model& model, const Operation& operation) {
   std::vector<std::string> names;
   std::set<OperandId> seen(operation.outputs.begin(), operation.outputs.end());

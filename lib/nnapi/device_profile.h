@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Judges operations of a Model by a device's profile (lib/format/device_profile.h), so that a model uses only
-// operations that the device accepts. What the device's driver is known to do wrong (schemas/driver_rules.json) counts
-// as refused, too.
+// operations that the device accepts. Operations that the device's driver is known to compute wrongly
+// (schemas/driver_rules.json) count as refused, too.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@ namespace nnapi_convert::nnapi {
 std::optional<PaddingStyle> padding_style(const Model& model, const Operation& operation);
 bool runs_in_nchw(const Model& model, const Operation& operation);
 
-// What a driver is known to do wrong (schemas/driver_rules.schema.json).
+// Operations that a driver is known to compute wrongly (schemas/driver_rules.schema.json).
 struct DriverRule {
   DeviceRule operation;
-  std::optional<int64_t> elements;  // the least number of elements of one operand
+  std::optional<int64_t> elements;  // the rule holds if one operand has at least so many elements
 };
 
 // An operation that the device refuses, and why.
@@ -31,7 +31,8 @@ struct DeviceRefusal {
   OperationCode code;
   std::string source;  // the model's source line; may be empty
   std::string reason;
-  // The graph's values that the operation makes, or that are made of what it makes, as far as passes kept their names.
+  // Names of the graph's values that the operation makes; if passes dropped a name, those of the next values made from
+  // it.
   std::vector<std::string> values = {};
 };
 
@@ -39,7 +40,7 @@ class DeviceProfile {
  public:
   // Throws ConvertError (kBadFile) for a file that can't be read or is not a valid profile.
   static DeviceProfile read(const std::string& path);
-  // The same for a text, which errors call `what`.
+  // Parses a profile's text like read(); errors call the text `what`.
   static DeviceProfile parse(const std::string& text, const std::string& what);
 
   const std::string& name() const { return rules_.name; }

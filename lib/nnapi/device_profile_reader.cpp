@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads a device's profile, and adds what the device's driver is known to do wrong.
+// Reads a device's profile, and adds the rules about known faults of the device's driver.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -51,7 +51,8 @@ std::optional<DriverRule> driver_rule_of(const JsonValue& source, const DeviceRu
   return is_about ? std::optional<DriverRule>(std::move(rule)) : std::nullopt;
 }
 
-// The doctor writes a file for all devices, which holds a profile of each, and a profile for each device beside it.
+// Refuses the report that the doctor writes for all devices. It holds a profile of each device; the doctor writes each
+// profile as a file of its own beside it.
 void refuse_doctors_file(const std::string& text, const std::string& path) {
   nlohmann::json json;
   try {

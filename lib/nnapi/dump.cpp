@@ -34,7 +34,7 @@ std::string boundary_text(const Model& model, const Boundary& boundary) {
                      boundary.nhwc ? " nhwc" : "");
 }
 
-// Writes one of the models.
+// Writes one model.
 class ModelText {
  public:
   ModelText(const Model& model, const std::vector<const Model*>& models) : model_(model), values_{models} {}

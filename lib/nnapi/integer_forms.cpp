@@ -15,7 +15,7 @@ bool is_float_constant(const Operand& operand) {
   return operand.constant() != nullptr && operand.type == OperandCode::TENSOR_FLOAT32;
 }
 
-// What the operand would be in the integer form.
+// Returns an input's operand as it would be in the operation's integer form.
 Operand integer_operand(const Operation& operation, size_t input, Operand operand, const IntegerRules& rules) {
   if (operand.type == OperandCode::FLOAT32 && operation.code == OperationCode::PAD_V2) {
     operand.type = OperandCode::INT32;
@@ -94,7 +94,7 @@ bool has_integer_form(const Model& model, const Operation& operation, const Inte
     has_float_input = has_float_input || is_float_variable(input);
     const bool is_parameter = form == IntegerForm::kWeighted && (i == kFilter || i == kBias);
     if (is_parameter && !is_float_constant(input)) return false;
-    // Padding has no scale of its own: the padded value needs to be known.
+    // A float constant among tied tensors is a padding value, which has no scale of its own.
     if (form == IntegerForm::kTied && is_float_constant(input)) return false;
   }
   if (!has_float_input) return false;

@@ -42,10 +42,10 @@ struct ChannelScales {
 struct Operand {
   OperandCode type = OperandCode::TENSOR_FLOAT32;
   Dims dims;        // empty for scalars
-  float scale = 0;  // of quantised types
+  float scale = 0;  // for quantised types
   int32_t zero_point = 0;
   OperandValue value;
-  std::shared_ptr<const ChannelScales> channels = nullptr;  // of TENSOR_QUANT8_SYMM_PER_CHANNEL
+  std::shared_ptr<const ChannelScales> channels = nullptr;  // for TENSOR_QUANT8_SYMM_PER_CHANNEL
   std::string name = {};  // the name of the graph's value that the operand holds; empty if it holds none
   bool is_nhwc = false;   // the axes of the graph's value are in NHWC order here
 
@@ -75,7 +75,8 @@ struct Model {
   std::vector<Operation> operations;  // in execution order
   std::vector<Boundary> inputs;
   std::vector<Boundary> outputs;
-  // The operation that runs a subgraph relies on its inputs and outputs: passes keep their number, axes and types.
+  // True for a subgraph. The operation that runs it relies on its inputs and outputs: passes keep their number, axes
+  // and types.
   bool is_subgraph = false;
   // Source lines of recurrent layers, whose operations stay float where others are quantised: errors add up from step
   // to step.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The form in which a file stores a float32 weight in a quarter of its size. The module or the shim turns it into
+// Tells whether a file stores a float32 weight as int8, in a quarter of its size. The module or the shim turns it into
 // float32 at load: NNAPI sees a TENSOR_FLOAT32.
 #pragma once
 

@@ -56,7 +56,7 @@ bool agree(const Operand& a, const Operand& b) {
   return a.type == b.type && a.dims == b.dims && a.scale == b.scale && a.zero_point == b.zero_point;
 }
 
-// The inputs or outputs of a subgraph, to compare with operands of the operation from `first` on.
+// The inputs or outputs of a subgraph, which are compared with the operation's operands from `first` on.
 struct SubgraphSide {
   const char* what;
   const std::vector<Boundary>& found;
@@ -127,7 +127,7 @@ std::string size_problem(const Model& model, const Operation& operation) {
   return "";
 }
 
-// The arguments that kernels divide by, or that are sizes of windows.
+// True for arguments that kernels divide by, and for sizes of windows.
 bool is_at_least_one(const std::string& argument) {
   return begins_with(argument, "stride_") || begins_with(argument, "dilation_") || begins_with(argument, "filter_") ||
          argument == "groups" || argument == "depth_multiplier";
@@ -228,7 +228,7 @@ std::vector<Violation> violations(const Model& model, int feature_level) {
 
 namespace {
 
-// The operation with its source line; empty for what is no operation's.
+// Returns the operation with its source line; empty for a violation that is not an operation's.
 std::string where(const Violation& violation) {
   const std::string source = violation.source.empty() ? "" : fmt::format(" from {}", violation.source);
   return violation.place.empty() ? "" : violation.place + source;

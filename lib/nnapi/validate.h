@@ -19,9 +19,9 @@ struct Violation {
 
 // Returns the rules that the model breaks; none for a valid model.
 std::vector<Violation> violations(const Model& model, int feature_level);
-// Returns the same with one sentence for each.
+// Returns violations() with one sentence for each.
 std::vector<std::string> validate(const Model& model, int feature_level);
-// Returns the same for people: operations that break a rule in the same way have one sentence, with the first of them
+// Returns sentences for people: operations that break a rule in the same way have one sentence, with the first of them
 // and the number of the others.
 std::vector<std::string> summary_of(const std::vector<Violation>& violations);
 

@@ -22,7 +22,7 @@ void lower_direct(OpContext& ctx) {
   argument(ctx, tensor_name(ctx)).then(code).set_output();
 }
 
-// Bounds of a clamp; none where the argument is None.
+// The bounds of a clamp; a bound is absent if its argument is None.
 struct Bounds {
   std::optional<double> low, high;
 };
@@ -37,7 +37,7 @@ Bounds read_bounds(const OpArguments& args) {
   return {bound(args, "min"), bound(args, "max")};
 }
 
-// The NNAPI operation that clamps to these bounds, if there is one.
+// Returns the NNAPI operation that clamps to these bounds, if there is one.
 std::optional<OperationCode> relu_of(const Bounds& bounds) {
   if (bounds.low == 0.0 && !bounds.high) return OperationCode::RELU;
   if (bounds.low == 0.0 && bounds.high == 6.0) return OperationCode::RELU6;
@@ -45,7 +45,7 @@ std::optional<OperationCode> relu_of(const Bounds& bounds) {
   return std::nullopt;
 }
 
-// A number as a quantised constant of the tensor's own scale.
+// Returns a number as a quantised constant with the tensor's own scale.
 Expression quantized_like(const Expression& x, double value) {
   const Quantization& quantization = x.type().quantization;
   const at::Tensor number =
@@ -59,7 +59,7 @@ Expression clamp_quantized(Expression x, const Bounds& bounds) {
   return x;
 }
 
-// Both bounds below MAXIMUM and MINIMUM: RELU6 of the input stretched to 0..6.
+// Clamps to both bounds below the level of MAXIMUM and MINIMUM: RELU6 of the input stretched to 0..6.
 Expression clamp_by_relu6(const Expression& x, double low, double high) {
   const double stretch = 6 / (high - low);
   return relu6((x - low) * stretch) / stretch + low;
@@ -100,7 +100,7 @@ void lower_clamp(OpContext& ctx) {
   clamp(promoted, read_bounds(ctx)).set_output();
 }
 
-// Bounds that are tensors, which broadcast.
+// Returns the names of the input and of its bounds that are tensors, which broadcast.
 std::vector<std::string> clamped_names(const OpArguments& args) {
   std::vector<std::string> names{"self"};
   for (const char* name : {"min", "max"}) {
@@ -123,12 +123,12 @@ void lower_clamp_tensor(OpContext& ctx) {
   x.set_output();
 }
 
-// slope * x where x < 0, below PRELU: slope * x + (1 - slope) * relu(x).
+// Multiplies x by the slope where x < 0, at levels below PRELU: slope * x + (1 - slope) * relu(x).
 Expression leaky(const Expression& x, const Expression& slopes, const Expression& rest) {
   return x * slopes + relu(x) * rest;
 }
 
-// The slope as a quantised constant that holds it exactly.
+// Returns the slope as a quantised constant that holds it exactly.
 Expression quantized_slope(const Expression& x, double slope) {
   const at::Tensor number =
       at::_make_per_tensor_quantized_tensor(at::full({1}, 1, at::TensorOptions(at::kByte)), slope, 0);
@@ -225,12 +225,12 @@ void lower_quantized_prelu(OpContext& ctx) {
   x.then(OperationCode::PRELU, {slopes().id()}, ctx.output_type()).set_output();
 }
 
-// 1 where x is above the bound, else 0.
+// Returns 1 where x is above the bound, else 0.
 Expression is_above(const Expression& x, double bound) {
   return cast(compare(OperationCode::GREATER, x, x.same(bound)), at::kFloat);
 }
 
-// x where it is above the threshold, else the value.
+// threshold: x where it is above the threshold, else the value.
 void lower_threshold(OpContext& ctx) {
   const double threshold = ctx.number("threshold");
   const double value = ctx.number("value");
@@ -246,7 +246,7 @@ void lower_hardshrink(OpContext& ctx) {
   (x * is_above(abs(x), ctx.number("lambd"))).set_output();
 }
 
-// x without its part between -lambd and lambd.
+// softshrink: x without its part between -lambd and lambd.
 void lower_softshrink(OpContext& ctx) {
   const double width = ctx.number("lambd");
   const Expression x = argument(ctx, "self");

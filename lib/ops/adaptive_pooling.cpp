@@ -26,7 +26,8 @@ struct Bins {
     return found;
   }
   int64_t stride() const { return count() > 1 ? begin[1] - begin[0] : size(0); }
-  // True for bins that are a pool's windows. More bins than cells share cells: those at one place have no stride.
+  // True for bins that are the windows of a pool. If there are more bins than cells, bins share cells: several begin at
+  // one place, without a stride.
   bool are_even() const {
     if (stride() < 1) return false;
     for (size_t i = 0; i < count(); ++i) {
@@ -45,7 +46,7 @@ Bins bins_of(int64_t size, int64_t count) {
   return bins;
 }
 
-// output_size of None keeps the input's size.
+// Returns the argument output_size; None in it keeps the input's size.
 Dims wanted_sizes(const OpArguments& args, const Dims& image) {
   const size_t spatial = pooled_spatial_axes(args);
   std::vector<int64_t> wanted = args.integers("output_size", spatial, 1);
@@ -122,7 +123,7 @@ LoweredTensor even_pool(OpContext& ctx, OperationCode code, const Adaptive& adap
   return emit_pool(ctx, code, adaptive.image, pool, {{output[2], output[3]}, {Dim(0), Dim(0)}});
 }
 
-// A row for each bin, with its share of every cell.
+// Returns a matrix with a row for each bin: the weight of every cell in it.
 at::Tensor shares(const Bins& bins, int64_t size) {
   at::Tensor result = at::zeros({static_cast<int64_t>(bins.count()), size});
   for (size_t i = 0; i < bins.count(); ++i) {
@@ -131,7 +132,7 @@ at::Tensor shares(const Bins& bins, int64_t size) {
   return result;
 }
 
-// The average over bins of any size: the cells of each channel by a constant matrix.
+// Averages over bins of any size: multiplies the cells of each channel by a constant matrix.
 LoweredTensor average_by_matrix(OpContext& ctx, const Adaptive& adaptive) {
   const Dims& image = adaptive.image.type.dims;
   const at::Tensor matrix =
@@ -150,7 +151,7 @@ constexpr int64_t kMaxQuantizedCells = 256;
 // A matrix of bins by cells may have this many numbers.
 constexpr int64_t kMaxMatrix = 1 << 20;
 
-// The average over windows of the image's own height, width or both, which may be flexible.
+// Averages over windows of the image's own height, width or both, which may be flexible.
 LoweredTensor whole_pool(OpContext& ctx, const LoweredTensor& image, const Dim& rows, const Dim& columns) {
   TensorType type = image.type;
   if (rows == type.dims[2]) type.dims[2] = Dim(1);
@@ -183,7 +184,7 @@ void lower_adaptive_average(OpContext& ctx) {
   set_adaptive(ctx, average_by_matrix(ctx, adaptive));
 }
 
-// Entries `indices` along an axis.
+// Returns the entries `indices` along an axis.
 LoweredTensor gathered(OpContext& ctx, const LoweredTensor& image, int64_t axis, const std::vector<int64_t>& indices) {
   TensorType type = image.type;
   type.dims[static_cast<size_t>(axis)] = Dim(static_cast<int64_t>(indices.size()));
@@ -191,7 +192,8 @@ LoweredTensor gathered(OpContext& ctx, const LoweredTensor& image, int64_t axis,
   return {ctx.emit_to(OperationCode::GATHER, {image.id, ctx.builder().int32(axis), positions}, type), type};
 }
 
-// From the maxima of every window as large as the smallest bin: a bin's is the larger of its first and last window's.
+// Returns the maxima of the bins from the maxima of all windows as large as the smallest bin: a bin's maximum is the
+// larger of its first and its last window's.
 LoweredTensor maxima_of_bins(OpContext& ctx, const LoweredTensor& windows, int64_t axis, const Bins& bins) {
   std::vector<int64_t> last = bins.end;
   for (int64_t& position : last) position -= bins.smallest();

@@ -18,14 +18,14 @@
 namespace nnapi_convert {
 namespace {
 
-// The indexed axes lie side by side after `order`, and are read as one axis.
+// The indexed axes of a tensor. `order` brings them side by side; they are then read as one axis.
 struct IndexedAxes {
   std::vector<AxisIndex> indices;
-  std::vector<int64_t> order;   // of self's axes
+  std::vector<int64_t> order;   // the order of self's axes
   size_t first = 0;             // the place of the first indexed axis, after `order`
   Dims index_dims;              // the sizes of all indices, broadcast
   std::optional<Dims> counted;  // counted_elements() of the indices
-  Dims from_end;                // the places that an only, constant index means, which counts from a flexible end
+  Dims from_end;                // the places of a single constant index that counts from a flexible end
 
   bool is_reordered() const { return !std::is_sorted(order.begin(), order.end()); }
   bool is_computed() const {
@@ -34,7 +34,7 @@ struct IndexedAxes {
   }
 };
 
-// As PyTorch does: indexed axes with others between them come first.
+// Chooses the order as PyTorch does: if other axes lie between the indexed ones, the indexed ones come first.
 void find_order(IndexedAxes& axes, size_t rank) {
   const bool is_side_by_side = axes.indices.back().axis - axes.indices.front().axis + 1 == axes.indices.size();
   axes.first = is_side_by_side ? axes.indices.front().axis : 0;
@@ -93,7 +93,7 @@ IndexedAxes read_axes(const OpArguments& args, const TensorType& self) {
   return axes;
 }
 
-// The type of the reordered tensor whose indexed axes are one.
+// Returns the type of the reordered tensor with its indexed axes merged to one.
 TensorType merged_source(const TensorType& self, const IndexedAxes& axes) {
   const Dims dims = nnapi::permute(self.dims, axes.order);
   const auto begin = dims.begin() + static_cast<std::ptrdiff_t>(axes.first);
@@ -120,7 +120,7 @@ Expression counted_index(OpContext& ctx, const TorchValue& index, const Dim& siz
   return is_never_negative(index) ? given : counted_from_front(given, size);
 }
 
-// The dtype in which several computed indices are merged: below feature level 4, integers have no arithmetic.
+// Returns the dtype in which several computed indices are merged: below feature level 4, integers have no arithmetic.
 at::ScalarType merging_type(const OpContext& ctx, const Dim& places) {
   constexpr int kAddsIntegers = 4;
   constexpr int64_t kMostExact = int64_t{1} << 24;  // whole numbers that a float32 holds
@@ -132,7 +132,7 @@ at::ScalarType merging_type(const OpContext& ctx, const Dim& places) {
   return at::kFloat;
 }
 
-// The place that the indices say in the merged axes.
+// Returns the places in the merged axis that the indices name.
 nnapi::OperandId merged_index(OpContext& ctx, const TensorType& self, const IndexedAxes& axes) {
   if (!axes.from_end.empty()) return ctx.builder().int32_tensor(axes.from_end);
   const bool is_merged = axes.is_computed() && axes.indices.size() > 1;

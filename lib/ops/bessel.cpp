@@ -9,7 +9,7 @@
 namespace nnapi_convert {
 namespace {
 
-// I0 and I1 times exp(-|x|).
+// Compute I0 and I1 times exp(-|x|).
 Expression scaled_i0(const Expression& x) {
   constexpr double kBorder = 3.75;
   const Expression size = abs(x);
@@ -34,7 +34,7 @@ Expression scaled_i1(const Expression& x) {
   return choose(is_less(size, kBorder), small, large * sign_factor(x));
 }
 
-// In two factors: exp(|x|) alone is infinite sooner than the product.
+// Multiplies by exp(exponent) in two factors: exp(|x|) alone is infinite sooner than the product.
 Expression times_exp(const Expression& x, const Expression& exponent) {
   const Expression root = exp(exponent * 0.5);
   return x * root * root;
@@ -48,7 +48,7 @@ Expression i1(const Expression& x) {
   return times_exp(scaled_i1(x), abs(x));
 }
 
-// K0 and K1 of arguments up to 2, and times exp(x) of larger ones.
+// Compute K0 and K1 of arguments up to 2; for larger arguments K0 and K1 times exp(x).
 Expression small_k0(const Expression& x) {
   const Expression half = x * 0.5;
   return polynomial(square(half),
@@ -74,7 +74,7 @@ Expression large_scaled_k1(const Expression& x) {
 
 using Formula = Expression (*)(const Expression&);
 
-// The logarithm of a number below 0 is none, and so is the function there.
+// Computes K0 or K1. It is NaN for arguments below 0, as their logarithm is.
 template <Formula small, Formula scaled>
 Expression second_kind(const Expression& x) {
   return choose(is_greater(x, 2), scaled(x) * exp(-x), small(x));
@@ -139,7 +139,7 @@ Expression bessel_y1(const Expression& x) {
   return choose(is_greater(x, 3), wave.size * sin(wave.angle), log(x * 0.5) * small_j1(x) * M_2_PI + series / x);
 }
 
-// sin(x) / x, with its series near 0.
+// Computes sin(x) / x, by its series near 0.
 Expression spherical_bessel_j0(const Expression& x) {
   const Expression series = polynomial(square(x), {1, -1.0 / 6, 1.0 / 120, -1.0 / 5040});
   return choose(is_less(abs(x), 0.5), series, sin(x) / x);

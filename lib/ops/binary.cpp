@@ -24,7 +24,7 @@ std::vector<ValueType> binary_type(const OpArguments& args) {
   return {arithmetic_type(args, {"self", "other"})};
 }
 
-// Bools, too: their sum and maximum is OR, their product and minimum AND.
+// The type of operators that take bools, too: their sum and maximum is OR, their product and minimum AND.
 std::vector<ValueType> lattice_type(const OpArguments& args) {
   return {promoted_type(args, {"self", "other"})};
 }
@@ -92,7 +92,8 @@ void lower_mul(OpContext& ctx) {
   (operand(ctx, "self") * operand(ctx, "other")).set_output();
 }
 
-// By the inverses of a constant, where they are exact to a float's rounding; it can be folded into an operation before.
+// Divides by a constant by multiplying by its inverses, if all are normal numbers of float32: the product can be folded
+// into the operation before.
 Expression true_quotient(OpContext& ctx) {
   const Expression self = argument_as(ctx, "self", at::kFloat);
   if (is_number(ctx, "other") && !is_size(ctx, "other")) return self / number_value(ctx, "other");
@@ -161,7 +162,7 @@ void lower_function(OpContext& ctx) {
   function(operand(ctx, "self"), operand(ctx, "other")).set_output();
 }
 
-// The factor goes to a constant where there is one.
+// addcmul: the factor goes into a constant argument if there is one.
 void lower_addcmul(OpContext& ctx) {
   const double value = ctx.number("value");
   const bool first_is_known = is_known(ctx, "tensor1");

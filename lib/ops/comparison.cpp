@@ -23,7 +23,7 @@ std::vector<ValueType> comparison_type(const OpArguments& args) {
   return {TensorType{at::kBool, broadcast_dims(args, {"self", "other"}), {}}};
 }
 
-// A quantised tensor is compared by its real values; equal scales leave their order to the integers.
+// Compares the real values of quantised tensors; with equal scales their integers have the same order.
 void compare_quantized(OpContext& ctx, OperationCode code) {
   const Expression self = argument(ctx, "self");
   if (is_number(ctx, "other")) {
@@ -36,7 +36,7 @@ void compare_quantized(OpContext& ctx, OperationCode code) {
   compare(code, dequantize(self), dequantize(other)).set_output();
 }
 
-// A comparison with an infinite number, of what arithmetic makes: there the largest float32 stands for an infinite one.
+// Compares a result of arithmetic with an infinite number: on Android the largest float32 stands for it in the result.
 Expression compare_saturated(OperationCode code, const Expression& x, bool is_positive) {
   constexpr float kLargest = std::numeric_limits<float>::max();
   const Expression largest = x.same(is_positive ? kLargest : -kLargest);
@@ -46,7 +46,7 @@ Expression compare_saturated(OperationCode code, const Expression& x, bool is_po
   return compare(code, x, largest);
 }
 
-// True for a comparison that tells infinite numbers from others: x <= inf holds for all.
+// True for a comparison whose result depends on infinite numbers; x <= inf, for example, holds for all numbers.
 bool tells_infinite(OperationCode code, bool is_positive) {
   return code != (is_positive ? OperationCode::LESS_EQUAL : OperationCode::GREATER_EQUAL) &&
          code != (is_positive ? OperationCode::GREATER : OperationCode::LESS);
@@ -96,13 +96,14 @@ std::vector<ValueType> logical_type(const OpArguments& args) {
   return {type};
 }
 
-// Bits of bool tensors alone; NNAPI has no operation on those of integers.
+// The type of bitwise_not of bools and integers.
 std::vector<ValueType> bitwise_not_type(const OpArguments& args) {
   const TensorType type = promoted_type(args, {"self"});
   args.require(type.dtype != at::kFloat, "a result " + to_text(type), "bool, int32 or int64");
   return {type};
 }
 
+// The type of operators on bits of bools; NNAPI has no operation on bits of integers.
 std::vector<ValueType> bitwise_type(const OpArguments& args) {
   std::vector<std::string> names{"self"};
   if (args.has("other")) names.emplace_back("other");

@@ -21,9 +21,9 @@ namespace {
 
 struct VolumeConvolution {
   Convolution plane;  // height and width, with the kernel's channels
-  int64_t kernel = 1, stride = 1, padding = 0, padding_end = 0, dilation = 1;  // of depth
+  int64_t kernel = 1, stride = 1, padding = 0, padding_end = 0, dilation = 1;  // along the depth
 
-  // Height and width of the kernel are 1, and do nothing.
+  // True if the kernel's height and width are 1, and stride and padding there do nothing.
   bool is_column() const {
     const std::vector<int64_t> ones{1, 1}, zeros{0, 0};
     return plane.kernel(0) == 1 && plane.kernel(1) == 1 && plane.stride == ones && plane.padding == zeros &&
@@ -76,7 +76,7 @@ VolumeConvolution read_volume_convolution(const OpArguments& args) {
   return conv;
 }
 
-// [N, C, D, H, W] of the result.
+// Returns the sizes [N, C, D, H, W] of the result.
 Dims result_dims(const OpArguments& args, const VolumeConvolution& conv) {
   const TensorType input = args.tensor("input");
   const Dims volume = volume_dims(input.dims);
@@ -94,7 +94,7 @@ Dims result_dims(const OpArguments& args, const VolumeConvolution& conv) {
   return dims;
 }
 
-// Filter and bias of an image convolution; the filter of any rank, as many numbers as conv.weight_sizes tells.
+// The filter and bias of an image convolution. The filter may have any rank, with as many numbers as conv.weight_sizes.
 struct Weights {
   Factor filter, bias;
 };
@@ -113,7 +113,7 @@ LoweredTensor convolved_plane(OpContext& ctx, const Convolution& conv, const Low
   return emit_image_convolution(ctx, conv, image, in_parts, image.type.with_dims(result), FuseCode::NONE);
 }
 
-// The kernel is a column.
+// Convolves the columns of the volume, for a kernel that is a column.
 Frames convolved_columns(OpContext& ctx, const VolumeConvolution& conv, const Frames& frames, const Weights& weights,
                          const Dims& result) {
   Convolution column = conv.plane;
@@ -127,13 +127,13 @@ Frames convolved_columns(OpContext& ctx, const VolumeConvolution& conv, const Fr
   return from_columns(ctx, convolved_plane(ctx, column, columns, weights, dims), frames.batch, {result[3], result[4]});
 }
 
-// The frames that depth `tap` of the kernel reads.
+// Returns the frames that depth `tap` of the kernel reads.
 Frames frames_of_tap(OpContext& ctx, const VolumeConvolution& conv, const Frames& padded, int64_t tap,
                      const Dim& depth) {
   return frames_at(ctx, padded, Dim(tap * conv.dilation), depth, conv.stride);
 }
 
-// All frames that a result reads, along the channels.
+// Returns all frames that a result reads, joined along the channels.
 LoweredTensor joined_taps(OpContext& ctx, const VolumeConvolution& conv, const Frames& padded, const Dim& depth) {
   std::vector<nnapi::OperandId> inputs;
   TensorType type;
@@ -148,7 +148,7 @@ LoweredTensor joined_taps(OpContext& ctx, const VolumeConvolution& conv, const F
   return {ctx.emit_to(OperationCode::CONCATENATION, inputs, type), type};
 }
 
-// The filter has the depths of its kernel among its channels, as a recipe: no bytes are copied.
+// Convolves the joined frames. The filter gets the kernel's depths among its channels by a recipe: no bytes are copied.
 LoweredTensor convolved_joined(OpContext& ctx, const VolumeConvolution& conv, const Frames& padded,
                                const Weights& weights, const Dims& result) {
   Convolution joined = conv.plane;

@@ -9,7 +9,7 @@
 namespace nnapi_convert {
 namespace {
 
-// The dtype asked for by the argument `dtype` or the tensor `other`; the tensor's own where there is none.
+// Returns the dtype that the argument `dtype` or the tensor `other` asks for; the tensor's own dtype without them.
 at::ScalarType wanted_dtype(const OpArguments& args) {
   if (args.has("other")) return args.tensor("other").dtype;
   if (!args.has("dtype") || args.is_none("dtype")) return args.tensor("self").dtype;

@@ -15,7 +15,7 @@ namespace {
 // Groups of a transposed convolution are written into one weight of up to this many numbers.
 constexpr int64_t kMaxDenseWeight = 1 << 16;
 
-// A number for each axis of the kernel, `fallback` for the height of 1-D ones.
+// Returns an argument's numbers for height and width; the height of a 1-D convolution gets `fallback`.
 std::vector<int64_t> height_and_width(const OpArguments& args, const std::string& name, size_t spatial,
                                       int64_t fallback) {
   std::vector<int64_t> values = args.integers(name, spatial, fallback);
@@ -34,7 +34,7 @@ void read_string_padding(const OpArguments& args, Convolution& conv) {
   }
 }
 
-// left, right, top, bottom, stride width, stride height.
+// Appends the padding left, right, top, bottom, then the strides along width and height.
 void append_window(nnapi::Builder& builder, const Convolution& conv, std::vector<nnapi::OperandId>& inputs) {
   for (const int64_t value :
        {conv.padding[1], conv.padding_end[1], conv.padding[0], conv.padding_end[0], conv.stride[1], conv.stride[0]}) {
@@ -48,13 +48,13 @@ void append_dilation(nnapi::Builder& builder, const Convolution& conv, std::vect
   inputs.push_back(builder.int32(conv.dilation[0]));
 }
 
-// NNAPI's filters are O,H,W,I, and 1,H,W,O for depthwise ones.
+// Returns the filter in NNAPI's order: O,H,W,I, or 1,H,W,O for depthwise ones.
 LoweredTensor ordered_filter(OpContext& ctx, const Convolution& conv, const LoweredTensor& filter) {
   const bool swaps = conv.transposed || conv.is_depthwise();
   return permuted(ctx, filter, swaps ? std::vector<int64_t>{1, 2, 3, 0} : nnapi::kToNhwc);
 }
 
-// One operation for [N, C, H, W].
+// Appends one convolution of an [N, C, H, W].
 LoweredTensor convolved(OpContext& ctx, const Convolution& conv, const LoweredTensor& image,
                         const ConvolutionWeights& weights, const TensorType& type, FuseCode activation) {
   nnapi::Builder& builder = ctx.builder();
@@ -76,7 +76,7 @@ LoweredTensor convolved(OpContext& ctx, const Convolution& conv, const LoweredTe
   return {ctx.emit_to(code, inputs, type), type};
 }
 
-// Channels in groups, one operation each.
+// Appends one convolution for each group of channels.
 LoweredTensor convolved_by_groups(OpContext& ctx, Convolution conv, const LoweredTensor& image,
                                   const WeightsInParts& weights, const TensorType& type, FuseCode activation) {
   const int64_t groups = conv.groups;
@@ -98,7 +98,8 @@ LoweredTensor convolved_by_groups(OpContext& ctx, Convolution conv, const Lowere
   return {ctx.emit_to(OperationCode::CONCATENATION, results, type), type};
 }
 
-// The image with what NNAPI doesn't take as a convolution's own padding: as much as the filter reaches, or more.
+// Returns the image with the padding that NNAPI doesn't take as a convolution's own: as much as the filter reaches, or
+// more.
 LoweredTensor with_excess_padding(OpContext& ctx, Convolution& conv, const LoweredTensor& image) {
   Dims pairs(8, Dim(0));
   for (size_t i = 0; i < 2 && !conv.transposed; ++i) {
@@ -111,7 +112,7 @@ LoweredTensor with_excess_padding(OpContext& ctx, Convolution& conv, const Lower
   return padded(ctx, image, pairs, 0);
 }
 
-// NNAPI cuts off no more of a transposed convolution's result than its filter reaches.
+// Refuses a padding as large as the filter's reach: NNAPI cuts off less than that of a transposed convolution's result.
 void check_transposed_padding(const OpContext& ctx, const Convolution& conv) {
   for (size_t i = 0; i < 2 && conv.transposed; ++i) {
     const int64_t reach = conv.dilation[i] * (conv.kernel(i) - 1) + 1;

@@ -35,7 +35,7 @@ Convolution read_convolution(const OpArguments& args, const Dims& weight);
 // spatial axes.
 Dims convolution_dims(const OpArguments& args, const Convolution& conv, const TensorType& input, size_t spatial);
 
-// The filter, in PyTorch's order, and the bias, of all groups or of one group.
+// The filter, in PyTorch's order, and the bias, for all groups or for one group.
 struct ConvolutionWeights {
   LoweredTensor filter;
   nnapi::OperandId bias;

@@ -40,7 +40,7 @@ bool adds_nothing(const TorchNode& node) {
   return added && added->isInt() && added->toInt() == 0;
 }
 
-// The axis of which all others have one element; the last of several such.
+// Returns the axis that alone has more than one element; the last axis if none has; nothing if several have.
 std::optional<size_t> only_axis(const Dims& dims) {
   const auto is_long = [](const Dim& dim) { return dim != Dim(1); };
   if (dims.empty() || std::count_if(dims.begin(), dims.end(), is_long) > 1) return std::nullopt;
@@ -63,7 +63,7 @@ bool counts(const TorchValue& value, const TypeMap& types) {
   const std::string kind = node.kind().toQualString();
   if (kind == "aten::arange") return counts_up(node, types);
   if (keeping.count(kind) == 0 || ((kind == "aten::add" || kind == "aten::sub") && !adds_nothing(node))) return false;
-  // A slice gives all elements, and expand() repeats none.
+  // Then the slice takes all elements, and expand() repeats none.
   const TensorType* whole = tensor_type_of(node.input(0), types);
   return whole != nullptr && product(whole->dims) == product(type->dims) && counts(*node.input(0), types);
 }
@@ -75,7 +75,7 @@ bool counts(const at::Tensor& constant) {
 }  // namespace
 
 std::optional<Dims> counted_elements(const OpArguments& args, const std::vector<AxisIndex>& indices) {
-  std::optional<size_t> before;  // axes of the result from that of the index before on
+  std::optional<size_t> before;  // axes from the previous index's axis to the end
   Dims counted;
   for (const AxisIndex& index : indices) {
     const TensorType type = type_of(args, index);

@@ -9,8 +9,9 @@
 
 namespace nnapi_convert {
 
-// Returns how many elements each index takes of its axis, where each is 0, 1 and so on along an axis of its own of the
-// result, in the order of self's axes; else nothing. PyTorch raises for more elements than the axis has.
+// Returns how many elements each index takes of its axis, if each index counts 0, 1 and so on along its own axis of the
+// result, and these axes have the order of self's axes; else nothing. PyTorch raises for more elements than the axis
+// has.
 std::optional<Dims> counted_elements(const OpArguments& args, const std::vector<AxisIndex>& indices);
 
 }  // namespace nnapi_convert

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Operators that stay on the CPU, or that are taken apart before rules see them, about which the converter knows
-// something.
+// Traits of operators that have no rule: they stay on the CPU, or are taken apart before rules see them.
 #include "lib/ops/families.h"
 
 namespace nnapi_convert {

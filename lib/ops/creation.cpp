@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tensors of one value whose size depends on the inputs: FILL, or TILE of the value below feature level 4. Those of
 // fixed size are constants before they come here.
-// And what is written over a tensor, which leaves its sizes and its dtype: copy, fill, zero.
+// Also copy, fill and zero, which write over a tensor and keep its sizes and dtype.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
@@ -38,13 +38,13 @@ std::vector<ValueType> full_type(const OpArguments& args) {
   return filled_type(args, args.value("fill_value").isInt() ? at::kLong : at::kFloat);
 }
 
-// With the sizes of another tensor, and its dtype unless another one is given.
+// The type of *_like operators: the sizes of another tensor, and its dtype unless another one is given.
 std::vector<ValueType> like_type(const OpArguments& args) {
   const TensorType self = args.tensor("self");
   return filled_type(args, self.dtype, self.dims);
 }
 
-// With its dtype only.
+// The type of new_* operators: the given sizes, with self's dtype unless another one is given.
 std::vector<ValueType> new_type(const OpArguments& args) {
   return filled_type(args, args.tensor("self").dtype);
 }
@@ -67,7 +67,7 @@ void lower_full(OpContext& ctx) {
   lower_filled(ctx, ctx.number("fill_value"));
 }
 
-// The numbers of arange() whose end depends on the inputs: the first ones of a constant, which ends somewhere.
+// The length of the constant whose first numbers are the result of an arange() that ends at a size of the inputs.
 constexpr int64_t kMostCounted = 1 << 14;
 
 int64_t counted_from(const OpArguments& args) {

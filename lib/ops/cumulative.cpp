@@ -43,7 +43,7 @@ Expression smaller(const Expression& a, const Expression& b) {
   return minimum(a, b);
 }
 
-// With the larger one taken out, as far as it is finite, so that nothing overflows.
+// Computes log(exp(a) + exp(b)). Takes the larger one out of the sum, made finite, so that nothing overflows.
 Expression log_of_sum(const Expression& a, const Expression& b) {
   const Expression most = maximum(a, b);
   return infinite_or(most, most + log(exp(minimum(a, b) - finite(most)) + 1));
@@ -93,7 +93,7 @@ std::vector<ValueType> running_extreme_type(const OpArguments& args) {
   return {self, TensorType{at::kLong, self.dims, {}}};
 }
 
-// The index is the last one so far where the element itself was the extreme.
+// The index of a running extreme is the last one so far at which the element itself was the extreme.
 template <Combine combine>
 void lower_running_extreme(OpContext& ctx) {
   const Expression x = scanned_argument(ctx);
@@ -122,7 +122,7 @@ std::vector<ValueType> masked_scatter_type(const OpArguments& args) {
   return {self.with_dims(dims)};
 }
 
-// Each marked element takes the next one of the source: as many are before it as are marked up to it.
+// Each marked element takes the next element of the source: its place there is the number of marked elements before it.
 void lower_masked_scatter(OpContext& ctx) {
   const Dims dims = ctx.output_type().dims;
   const Dim count = product(dims);

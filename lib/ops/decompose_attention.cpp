@@ -61,13 +61,14 @@ std::optional<Projections> projections(Node* node, const char* embed_dim, const 
                      count->toInt()};
 }
 
-// softmax(query @ key^T + mask) @ value of [batch, heads, length, features], the query scaled already.
+// The operands of softmax(query @ key^T + mask) @ value, each [batch, heads, length, features]; the query is scaled
+// already.
 struct Attention {
   Value* result;
   Value* weights;
 };
 
-// Hides the scores whose element of the mask isn't 0. PyTorch 2 hands over masks of float32, 0 and minus infinity, and
+// Hides each score whose element of the mask isn't 0. PyTorch 2 hands over masks of float32, 0 and minus infinity, and
 // ATen's fused layers read any mask as bool.
 Value* masked(Plain& plain, Value* scores, Value* mask) {
   const auto constant = torch::jit::toIValue(mask);
@@ -80,14 +81,14 @@ Value* masked(Plain& plain, Value* scores, Value* mask) {
   return plain.insert("masked_fill", {scores, hidden, -INFINITY});
 }
 
-// [batch, length, width] to [batch, heads, length, features], by `order` of [batch, length, heads, features].
+// Reshapes [batch, length, width] to [batch, length, heads, features], and puts these axes into `order`.
 Value* split_heads(Plain& plain, Value* tensor, const Projections& weights, const std::vector<int64_t>& order) {
   Value* shape =
       plain.sizes({plain.size(tensor, 0), plain.size(tensor, 1), weights.heads, weights.width / weights.heads});
   return plain.permute(plain.insert("reshape", {tensor, shape}), order);
 }
 
-// Returns queries, keys and values; the queries are scaled. Of one sequence they come from one linear layer.
+// Returns queries, keys and values; the queries are scaled. If all come from one sequence, one linear layer makes them.
 std::vector<Value*> project(Plain& plain, const Projections& weights, const std::vector<Value*>& inputs) {
   const double scale = 1 / std::sqrt(static_cast<double>(weights.width / weights.heads));
   std::vector<Value*> projected;
@@ -122,9 +123,9 @@ Attention attend(Plain& plain, const Projections& weights, const std::vector<Val
   return {result, attention};
 }
 
-// The mask in a shape that broadcasts to [batch, heads, length, length]; null without one, nullopt if it isn't known
-// how. Only masks of type 1 come here, [batch, length], which keys to hide: PyTorch 1.13.1 runs no other on the CPU,
-// and script_fused_attention.cpp takes the others apart.
+// Returns the mask in a shape that broadcasts to [batch, heads, length, length]; null without a mask, nullopt for a
+// mask of unknown form. Only masks of type 1 come here: [batch, length], the keys to hide. PyTorch 1.13.1 runs no other
+// on the CPU, and script_fused_attention.cpp takes the others apart.
 std::optional<Value*> mask_of(Plain& plain, Node* node) {
   constexpr int64_t kKeysToHide = 1;
   if (is_none(node, "mask")) return nullptr;

@@ -18,9 +18,10 @@ using torch::jit::Graph;
 using torch::jit::Node;
 using torch::jit::Value;
 
-// x^T W[k] y for each k: the products with x, times y for each k, and a sum of each k's, as linear layers of any rank.
+// A bilinear layer, x^T W[k] y for each k, as linear layers of any rank: the products of W[k] and x, times y for each
+// k, summed for each k.
 bool decompose_bilinear(Node* node) {
-  constexpr int64_t kLargestConstant = 1 << 22;  // elements of what says which products belong together
+  constexpr int64_t kLargestConstant = 1 << 22;  // elements of the matrices that repeat y and sum the products
   const auto weight = known(node, "weight"), bias = known(node, "bias");
   if (!weight || !bias || weight->toTensor().scalar_type() != at::kFloat) return false;
   const at::Tensor w = weight->toTensor().detach();
@@ -38,7 +39,7 @@ bool decompose_bilinear(Node* node) {
   return true;
 }
 
-// The axes of the product of two operands that the result or other operands still need.
+// Returns the axes of two operands that the result or other operands still need after their product.
 std::string axes_of_product(const std::string& one, const std::string& other, const std::string& needed) {
   std::string axes;
   for (const char letter : one + other) {
@@ -50,14 +51,14 @@ std::string axes_of_product(const std::string& one, const std::string& other, co
 
 constexpr const char* kDots = "...";
 
-// The axis of the letter, from the end if it stands behind "...".
+// Returns the axis of the letter, counted from the end if it stands behind "...".
 int64_t axis_of_letter(const std::string& letters, size_t place) {
   const size_t dots = letters.find(kDots);
   const auto index = static_cast<int64_t>(place);
   return dots != std::string::npos && place > dots ? index - static_cast<int64_t>(letters.size()) : index;
 }
 
-// The result of an equation without an arrow: the axes of "...", and the letters that come once, in order.
+// Returns the result's letters for an equation without an arrow: "...", then the letters that occur once, sorted.
 std::string implied_letters(const std::vector<std::string>& operands) {
   std::map<char, int> counts;
   bool has_dots = false;
@@ -87,7 +88,7 @@ bool take_diagonal(PlainCalls& plain, std::string& letters, Value*& tensor) {
   return false;
 }
 
-// einsum of operands of which one has a letter twice: of their diagonals.
+// An einsum with a letter twice in one operand becomes an einsum of the diagonals.
 bool decompose_einsum_diagonals(Node* node) {
   const auto equation = known(node, "equation");
   Node* list = argument(node, "tensors")->node();
@@ -111,7 +112,7 @@ bool decompose_einsum_diagonals(Node* node) {
   return true;
 }
 
-// einsum of three operands and more, from left to right as PyTorch does it.
+// An einsum of three and more operands becomes products of two, from left to right as PyTorch computes it.
 bool decompose_einsum(Node* node) {
   if (decompose_einsum_diagonals(node)) return true;
   const auto equation = known(node, "equation");
@@ -144,7 +145,7 @@ bool decompose_einsum(Node* node) {
   return true;
 }
 
-// Products of quantised tensors, which NNAPI computes with floats.
+// A product of quantised tensors becomes one of floats.
 bool decompose_quantized_matmul(Node* node) {
   PlainCalls plain(node);
   Value* product = plain.insert("matmul", {plain.insert("dequantize", {argument(node, "qa")}),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rows of a table, and repeated ones, whose places are constants.
+// Decomposes operators that pick or repeat rows of a table at constant places.
 #include <ATen/ATen.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ bool has_unused_outputs(const Node* node, size_t from) {
                      [](const Value* output) { return output->uses().empty(); });
 }
 
-// The length of all bags but the last, which begin where the offsets say, if they have one.
+// Returns the length of the bags that begin at these offsets, if all but the last have equal lengths.
 std::optional<int64_t> length_of_bags(const at::Tensor& offsets) {
   if (offsets.dim() != 1 || offsets.numel() < 2) return std::nullopt;
   const at::Tensor places = offsets.to(at::kLong).contiguous();
@@ -33,7 +33,8 @@ std::optional<int64_t> length_of_bags(const at::Tensor& offsets) {
   return length > 0 ? std::optional(length) : std::nullopt;
 }
 
-// Bags of equal lengths: a last one of another length doesn't fit the shape, and is refused for that.
+// Decomposes embedding_bag of bags of equal lengths. If the last bag has another length, the reshape doesn't fit and is
+// refused.
 bool decompose_embedding_bag(Node* node) {
   enum Mode { kSum = 0, kMean = 1, kMax = 2 };
   const auto weight = known(node, "weight"), offsets = known(node, "offsets"), mode = known(node, "mode");
@@ -56,7 +57,8 @@ bool decompose_embedding_bag(Node* node) {
   return true;
 }
 
-// What embedding_bag calls, and decomposed programs name; none of its bags is padded if padding_idx is below 0.
+// Decomposes _embedding_bag, which embedding_bag calls and decomposed programs contain. A padding_idx below 0 means
+// none.
 bool decompose_inner_bag(Node* node) {
   const auto padding = known(node, "padding_idx");
   if (!padding || !has_unused_outputs(node, 1)) return false;
@@ -71,7 +73,7 @@ bool decompose_inner_bag(Node* node) {
   return true;
 }
 
-// Numbers of repeats that are known.
+// Decomposes repeat_interleave with constant numbers of repeats.
 bool decompose_repeat_interleave(Node* node) {
   if (node->schema().overload_name() != "self_Tensor") return false;
   const auto repeats = known(node, "repeats"), dim = known(node, "dim");

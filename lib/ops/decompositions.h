@@ -8,20 +8,21 @@
 
 namespace nnapi_convert {
 
-// Inserts the operators before the node, and destroys the node; returns false if the node stays, as its arguments are
-// unknown or not those that the function is for. A node that stays may be tried again.
+// A decomposition of one operator. `function` inserts the operators before the node, and destroys the node; it returns
+// false if the node stays, as its arguments are unknown or not those that it is for. A node that stays may be tried
+// again.
 struct Decomposition {
   const char* name;  // of the operator, with its overload
   bool (*replace)(torch::jit::Node*);
 };
 
-// The families of decompositions, one for each file.
+// Each family of decompositions has one file.
 using Decompositions = std::vector<Decomposition>;
 Decompositions attention_decompositions();  // decompose_attention.cpp
 Decompositions product_decompositions();    // decompose_products.cpp
 Decompositions row_decompositions();        // decompose_rows.cpp
 
-// All families.
+// Returns the decompositions of all families.
 const Decompositions& all_decompositions();
 
 // Returns the decomposition of the node's operator; null if there is none.

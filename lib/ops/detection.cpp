@@ -17,7 +17,7 @@
 namespace nnapi_convert {
 namespace {
 
-constexpr int64_t kBoxColumn = 1;  // of the regions' columns [index of the image, x1, y1, x2, y2]
+constexpr int64_t kBoxColumn = 1;  // the first of x1, y1, x2, y2, behind the index of the image
 constexpr int64_t kColumns = 5;
 
 std::vector<ValueType> region_type(const OpArguments& args) {
@@ -39,7 +39,7 @@ std::vector<ValueType> region_type(const OpArguments& args) {
   return {result, TensorType{at::kInt, result.dims, {}}};
 }
 
-// Some columns of the regions.
+// Returns `count` columns of the regions, from `first` on.
 LoweredTensor columns(OpContext& ctx, int64_t first, int64_t count) {
   const TensorType rois = ctx.tensor("rois");
   const TensorType type = rois.with_dims({rois.dims[0], Dim(count)});
@@ -49,7 +49,7 @@ LoweredTensor columns(OpContext& ctx, int64_t first, int64_t count) {
   return {ctx.sliced(ctx.operand("rois"), {0, first}, {rois.dims[0], first + count}, {1, 1}), type};
 }
 
-// The image of each region, as int32. Of a single image all regions are.
+// Returns the number of each region's image, as int32. With a single image all regions are of it.
 nnapi::OperandId images_of_regions(OpContext& ctx) {
   const Dim count = ctx.tensor("rois").dims[0];
   if (count.is_fixed() && ctx.tensor("input").dims[0] == Dim(1)) {
@@ -59,7 +59,7 @@ nnapi::OperandId images_of_regions(OpContext& ctx) {
   return cast(reshape({ctx, columns(ctx, 0, 1)}, {count}), at::kInt).id();
 }
 
-// Regions outside of the map stop NNAPI: those that are constants are checked now.
+// Refuses constant regions outside of the map, which stop NNAPI.
 void require_inside_map(OpContext& ctx) {
   if (!ctx.is_constant("rois")) {
     return ctx.warn("NNAPI stops at regions that reach out of the map, where PyTorch reads zeros");
@@ -94,9 +94,9 @@ void emit_regions(OpContext& ctx, OperationCode code, nnapi::OperandId boxes, fl
 
 // One axis of the regions: x or y.
 struct RegionAxis {
-  int64_t column;  // of the begin; the end's is 2 further
+  int64_t column;  // the begin's column; the end's is 2 further
   int64_t bins;
-  Dim cells;  // of the map
+  Dim cells;  // the map's size along this axis
 };
 
 // Returns the weight of each cell of the map in each bin: [regions, bins, cells]. A sample between two cells is shared
@@ -117,7 +117,7 @@ Expression bin_weights(OpContext& ctx, const RegionAxis& axis) {
                                   {at::kFloat, {ctx.tensor("rois").dims[0], count}, {}});
   const Expression beyond = maximum(-1 - at, at - cells);
   const Expression inside = compare(OperationCode::LESS_EQUAL, beyond, beyond.same(0));
-  // Three cells outside a sample is next to no cell.
+  // A sample is moved three cells outside, where no cell is next to it.
   const Expression clamped = select(inside, minimum(maximum(at, 0), cells - 1), filled(ctx, -3, at.type()));
   const Dim regions = at.type().dims[0];
   const at::Tensor cell = at::arange(axis.cells.value(), at::kFloat).reshape({1, 1, -1});
@@ -127,7 +127,8 @@ Expression bin_weights(OpContext& ctx, const RegionAxis& axis) {
   return reduce(OperationCode::MEAN, reshape(weights, {regions, axis.bins, samples, axis.cells}), {2}, false);
 }
 
-// With several images, cells of all but the region's own have no weight: [regions, bins, images * cells].
+// Spreads the weights over the cells of all images, [regions, bins, images * cells]; only a region's own image has
+// weights.
 Expression for_own_image(OpContext& ctx, const Expression& weights, int64_t images) {
   if (images == 1) return weights;
   const Dims& dims = weights.type().dims;
@@ -168,8 +169,8 @@ void lower_roi_align(OpContext& ctx) {
                static_cast<float>(ctx.number("spatial_scale")), {samples, samples});
 }
 
-// Both divide a region into bins in float32 and round them outwards: torchvision before it adds the region's begin,
-// NNAPI after. The size of a region in the map where that makes a bin differ; 0 if there is none.
+// Returns the size of a region whose bins differ in torchvision and NNAPI; 0 if there is none. Both divide a region
+// into bins in float32 and round them outwards: torchvision before it adds the region's begin, NNAPI after.
 int64_t size_rounded_differently(int64_t bins, int64_t cells) {
   const auto last = [&](float cell) { return std::min(cell, static_cast<float>(cells)); };
   for (int64_t size = 1; size <= cells + 1; ++size) {
@@ -203,7 +204,8 @@ void lower_roi_pool(OpContext& ctx) {
   require_inside_map(ctx);
   const auto scale = static_cast<float>(ctx.number("spatial_scale"));
   const Expression boxes(ctx, columns(ctx, kBoxColumn, 4));
-  // NNAPI scales by the inverse of a ratio: where that is another number, borders would be rounded to other cells.
+  // NNAPI multiplies by the inverse of a ratio. If that differs from the scale, borders would be rounded to other
+  // cells.
   if (1 / (1 / scale) == scale) return emit_regions(ctx, OperationCode::ROI_POOLING, boxes.id(), scale, {});
   emit_regions(ctx, OperationCode::ROI_POOLING, (boxes * scale).id(), 1, {});
 }

@@ -13,7 +13,7 @@
 namespace nnapi_convert {
 namespace {
 
-// The norm of order p along the last axis, which goes.
+// Returns the norm of order p along the last axis, which is removed.
 Expression norm_of_last(const Expression& x, double p) {
   const std::vector<int64_t> axes{static_cast<int64_t>(x.type().rank()) - 1};
   const auto sum = [&](const Expression& terms) { return reduce(OperationCode::REDUCE_SUM, terms, axes, false); };
@@ -28,7 +28,7 @@ Dims leading(const Dims& dims) {
   return Dims(dims.begin(), dims.end() - 2);
 }
 
-// x1 [..., rows, size], x2 [..., columns, size].
+// The type of cdist for x1 [..., rows, size] and x2 [..., columns, size].
 std::vector<ValueType> cdist_type(const OpArguments& args) {
   const TensorType x1 = args.tensor("x1"), x2 = args.tensor("x2");
   for (const TensorType& x : {x1, x2}) {
@@ -44,7 +44,7 @@ std::vector<ValueType> cdist_type(const OpArguments& args) {
   return {x1.with_dims(dims)};
 }
 
-// [batch, rows, size] with the batch of the result.
+// Returns x as [batch, rows, size], with the batch of the result.
 Expression with_batch(const Expression& x, const Dims& batch) {
   Dims dims = batch;
   dims.insert(dims.end(), x.type().dims.end() - 2, x.type().dims.end());
@@ -65,7 +65,7 @@ void lower_cdist(OpContext& ctx) {
   reshape(norm_of_last(difference, ctx.number("p")), dims).set_output();
 }
 
-// The distances of all pairs of rows, each once.
+// The type of pdist: the distance of each pair of rows, each pair once.
 std::vector<ValueType> pdist_type(const OpArguments& args) {
   const TensorType self = args.tensor("self");
   require_float(args, self);
@@ -146,7 +146,7 @@ std::vector<ValueType> renorm_type(const OpArguments& args) {
   return {self};
 }
 
-// Each slice along the axis is scaled down to the norm, if it has more.
+// renorm: scales each slice along the axis down to the given norm, if its norm is larger.
 void lower_renorm(OpContext& ctx) {
   constexpr double kMargin = 1e-7;  // PyTorch's
   const Expression self = argument(ctx, "self");

@@ -23,7 +23,7 @@ std::string without_spaces(std::string text) {
   return text;
 }
 
-// Letters for the axes that "..." stands for, the last ones of "0123": digits are no letters of an equation.
+// Replaces "..." by digits, one for each of its axes, the last ones of "0123": digits are no letters of an equation.
 std::string with_ellipsis(const OpArguments& args, const std::string& letters, size_t rank) {
   const size_t dots = letters.find("...");
   if (dots == std::string::npos) return letters;
@@ -33,7 +33,7 @@ std::string with_ellipsis(const OpArguments& args, const std::string& letters, s
   return letters.substr(0, dots) + std::string("0123").substr(4 - (rank - named)) + letters.substr(dots + 3);
 }
 
-// Without an arrow the letters that come once, in order.
+// Returns the result's letters for an equation without an arrow: those that occur once, sorted.
 std::string implied_result(const std::vector<std::string>& operands) {
   std::map<char, int> counts;
   for (const std::string& operand : operands) {
@@ -93,7 +93,7 @@ void require_supported(const OpArguments& args, const Equation& equation) {
   }
 }
 
-// The size of each letter; refuses sizes that differ, size 1 against another included.
+// Returns the size of each letter; refuses sizes that differ, size 1 against another included.
 std::map<char, Dim> sizes_of(const OpArguments& args, const Equation& equation,
                              const std::vector<TensorType>& tensors) {
   std::map<char, Dim> sizes;
@@ -146,7 +146,7 @@ struct Lettered {
   std::string letters;
 };
 
-// Sums along the axes that only this operand has.
+// Sums an operand along the axes that neither the result nor the other operand has.
 Lettered summed(OpContext& ctx, const Lettered& operand, const std::string& kept) {
   Dims axes;
   Lettered result{operand.factor, ""};
@@ -168,7 +168,7 @@ Lettered summed(OpContext& ctx, const Lettered& operand, const std::string& kept
   return result;
 }
 
-// The letters of `of` for which `in_first` and `in_second` say whether they are in the strings given.
+// Returns the letters of `of` that are (or are not) in `first` and `second`, as `in_first` and `in_second` say.
 std::string letters_in(const std::string& of, const std::string& first, bool in_first, const std::string& second,
                        bool in_second) {
   std::string found;
@@ -190,7 +190,7 @@ Lettered multiplied(OpContext& ctx, const Lettered& left, const Lettered& right,
   const Dim inner = product(dims_of(sizes, shared));
   const Factor left_matrix = left.factor.permuted(order_of(left.letters, batch + rows + shared))
                                  .reshaped({batch_size, product(dims_of(sizes, rows)), inner});
-  // The right side is taken as it is where its shared axes come first.
+  // The right side needs no transposing if its shared axes come first.
   const bool right_is_transposed = right.letters != batch + shared + columns;
   const Dim columns_size = product(dims_of(sizes, columns));
   const Factor right_matrix = right_is_transposed
@@ -209,7 +209,7 @@ void lower_einsum(OpContext& ctx) {
     const std::string other = equation.operands.size() == 2 ? equation.operands[1 - i] : "";
     operands.push_back(summed(ctx, {factors[i], equation.operands[i]}, equation.result + other));
   }
-  // The right side's values become weights: better the constant ones.
+  // The right operand becomes the weights: a constant one is better there.
   if (operands.size() == 2 && operands[0].factor.is_constant()) std::swap(operands[0], operands[1]);
   const Lettered result =
       operands.size() == 1 ? operands[0] : multiplied(ctx, operands[0], operands[1], equation.result);

@@ -9,7 +9,7 @@
 namespace nnapi_convert {
 namespace {
 
-// erfc(x) * exp(x^2) of x >= 0, within 2e-7 of its value: the Chebyshev fit of Numerical Recipes.
+// Computes erfc(x) * exp(x^2) for x >= 0, within 2e-7 of its value, by the Chebyshev fit of Numerical Recipes.
 Expression positive_erfcx(const Expression& x) {
   const Expression t = 1 / (x * 0.5 + 1);
   return t * exp(polynomial(t, {-1.26551223, 1.00002368, 0.37409196, 0.09678418, -0.18628806, 0.27886807, -1.13520398,
@@ -27,13 +27,15 @@ Expression tail(const Expression& size) {
   return positive_erfcx(size * M_SQRT1_2) * exp(square(size) * -0.5) * 0.5;
 }
 
-// (1 + erf(x / sqrt(2))) / 2, as PyTorch has it: below 0 it keeps what the difference from 1 leaves of a float32.
+// Computes (1 + erf(x / sqrt(2))) / 2 in this form, as PyTorch does: below 0 the result has only the digits that the
+// difference from 1 leaves of a float32.
 Expression ndtr(const Expression& x) {
   const Expression erf = 1 - tail(abs(x)) * 2;
   return (choose(is_less(x, 0), -erf, erf) + 1) * 0.5;
 }
 
-// Below 0 by the logarithm of what exp(-x^2 / 2) leaves, which does not vanish; above by a series where 1 - tail is 1.
+// Computes the logarithm of ndtr. Below 0 it adds -x^2 / 2 to the logarithm of the other factor, which does not vanish;
+// above 0 it uses a series where 1 - tail is 1.
 Expression log_ndtr(const Expression& x) {
   constexpr double kSmall = 1e-3;
   const Expression size = abs(x);
@@ -44,8 +46,8 @@ Expression log_ndtr(const Expression& x) {
   return choose(is_less(x, 0), below, above);
 }
 
-// The inverse of erf by M. Giles' polynomials in w = -log(1 - x^2), and one of our own for w above 16, which a float32
-// next to 1 does not reach, but a probability next to 0 does.
+// Computes the inverse of erf by M. Giles' polynomials in w = -log(1 - x^2), and by one of our own for w above 16: no
+// float32 next to 1 has such a w, but a probability next to 0 has.
 Expression inverse(const Expression& x, const Expression& w) {
   const Expression root = sqrt(w);
   const Expression middle = polynomial(w - 2.5, {1.50140941, 0.246640727, -0.00417768164, -0.00125372503, 0.00021858087,
@@ -57,7 +59,7 @@ Expression inverse(const Expression& x, const Expression& w) {
   return choose(is_less(w, 5), middle, choose(is_less(w, 16), outer, tail)) * x;
 }
 
-// Infinite at both ends; elsewhere beyond them a logarithm of a number below 0, which is none.
+// Computes the inverse of erf: infinite at -1 and 1, and NaN beyond them, as the logarithm there is.
 Expression erfinv(const Expression& x) {
   const Expression found = inverse(x, -log((1 - x) * (x + 1)));
   const Expression is_end = is_equal(abs(x), 1);

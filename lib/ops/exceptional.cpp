@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Functions that treat signs, infinities and what is no number in their own way: copysign, fmax, xlogy, isinf, frexp...
+// Functions that treat signs, infinities and NaN in their own way: copysign, fmax, xlogy, isinf, frexp...
 #include <cmath>
 #include <limits>
 
@@ -17,14 +17,14 @@ std::string other_name(const OpArguments& args) {
   return args.has("other") ? "other" : "values";
 }
 
-// float32 of float32 or integers.
+// The type of functions that give float32 for float32 or integers.
 std::vector<ValueType> real_pair_type(const OpArguments& args) {
   TensorType type = promoted_type(args, {"self", other_name(args)});
   type.dtype = float_of(type.dtype);
   return {type};
 }
 
-// The promoted dtype.
+// The type of functions that give the promoted dtype.
 std::vector<ValueType> exceptional_pair_type(const OpArguments& args) {
   const TensorType type = promoted_type(args, {"self", other_name(args)});
   args.require(type.dtype != at::kBool, "bool tensors", "numbers", "convert them with .float() or .int()");
@@ -38,7 +38,7 @@ void lower_exceptional_pair(OpContext& ctx) {
   expand(result, ctx.output_type().dims).set_output();
 }
 
-// True for negative numbers and -0: the inverse of a zero has its sign_of.
+// True for negative numbers and -0: the inverse of a zero has the zero's sign.
 Expression has_sign(const Expression& x) {
   const Expression with_zero = choose(is_equal(x, 0), 1 / x, x);
   return is_less(with_zero, 0);
@@ -77,7 +77,8 @@ Expression heaviside(const Expression& x, const Expression& at_zero) {
   return choose(is_equal(x, 0), at_zero, as_number(is_greater(x, 0), x.dtype()));
 }
 
-// 0 for x = 0, unless the other is no number. NNAPI's product of minus infinity would be finite.
+// Computes x * logarithm(y): 0 for x = 0 unless y is NaN. Chooses the infinite result if the logarithm is minus
+// infinity: NNAPI's product would be finite.
 template <Expression (*logarithm)(const Expression&)>
 Expression times_log(const Expression& x, const Expression& y) {
   const Expression log = logarithm(y), product = x * log;
@@ -140,7 +141,7 @@ Expression isinf(const Expression& x, double infinite) {
   return isposinf(abs(x), infinite);
 }
 
-// A comparison with what is no number holds never.
+// NaN is not finite: a comparison with it never holds.
 Expression isfinite(const Expression& x, double infinite) {
   return is_less(abs(x), infinite);
 }
@@ -151,8 +152,8 @@ std::vector<ValueType> isclose_type(const OpArguments& args) {
   return {type};
 }
 
-// Equal, or finitely far apart, and not farther than allowed. PyTorch, too, takes the distance of integers as float32,
-// and compares them as they are.
+// isclose: the numbers are equal, or their distance is finite and not larger than allowed. As in PyTorch, integers are
+// compared exactly, and their distance is computed in float32.
 void lower_isclose(OpContext& ctx) {
   const at::ScalarType dtype = promoted_dtype(ctx, {"self", "other"});
   const at::ScalarType exact = dtype == at::kBool ? at::kFloat : dtype;
@@ -182,8 +183,9 @@ std::vector<ValueType> sign_type(const OpArguments& args) {
   return {type};
 }
 
-// The fraction, from 1 to below 2, and the exponent of a number that is neither 0 nor infinite. NNAPI doesn't show its
-// bits: comparisons with powers of two find them, in steps that halve, and multiplications with such are exact.
+// The fraction, from 1 to below 2, and the exponent of a number that is neither 0 nor infinite. NNAPI has no access to
+// the bits: comparisons with powers of two find the exponent, in halving steps, and multiplying by powers of two is
+// exact.
 struct Parts {
   Expression fraction, exponent;
 };
@@ -215,7 +217,7 @@ std::vector<ValueType> frexp_type(const OpArguments& args) {
   return {self, TensorType{at::kInt, self.dims, {}}};
 }
 
-// The fraction from 1/2 to below 1; 0 and infinite numbers are their own, with the exponent 0.
+// frexp: the fraction is from 1/2 to below 1; 0 and infinite numbers are their own fraction, with the exponent 0.
 void lower_frexp(OpContext& ctx) {
   const Expression x = argument(ctx, "self");
   const Parts parts = parts_of(x);

@@ -7,8 +7,8 @@
 namespace nnapi_convert {
 namespace {
 
-// The logarithm of `whole`, which is x + 1, and what rounding left of x; where `part` is x, or a number that the sum is
-// exact for.
+// Computes log(whole), where `whole` is x + 1, and corrects it by the part of x that was lost in rounding the sum.
+// `part` is x, or a number whose sum with 1 is exact if x needs no correction.
 Expression corrected_log(const Expression& whole, const Expression& part) {
   const Expression sum = part + 1;
   return log(whole) + (part - (sum - 1)) / sum;
@@ -16,13 +16,13 @@ Expression corrected_log(const Expression& whole, const Expression& part) {
 
 }  // namespace
 
-// tanh(x / 2) has the digits of a small x.
+// Computes exp(x) - 1 as tanh(x / 2) * (exp(x) + 1): tanh keeps the digits of a small x.
 Expression expm1(const Expression& x) {
   return tanh(x * 0.5) * (exp(x) + 1);
 }
 
-// From -1 to -0.5, and above 2^20, next to nothing is rounded off; -1 and infinity have no correction. Infinity is the
-// larger one of itself and of the sum, which is finite on Android.
+// Computes log(x + 1). From -1 to -0.5, and above 2^20, next to nothing is rounded off; -1 and infinity get no
+// correction. On Android infinity + 1 is finite: the maximum with x keeps infinity.
 Expression log1p(const Expression& x) {
   return corrected_log(maximum(x + 1, x), minimum(maximum(x, -0.5), 1 << 20));
 }

@@ -7,7 +7,7 @@
 namespace nnapi_convert {
 
 // Compute exp(x) - 1 and log(x + 1), at most a few units in the last place off; right for infinities and NaN, too,
-// but that Android gives the largest float32 for an infinite result.
+// except that Android gives the largest float32 for an infinite result.
 Expression expm1(const Expression& x);
 Expression log1p(const Expression& x);
 // Computes log(exp(-|x|) + 1).

@@ -15,10 +15,10 @@ namespace {
 constexpr int64_t kLargestFilled = 4096;
 
 constexpr int kSubLevel = 2;
-constexpr int kArithmeticLevel = 3;  // of ABS, NEG, MAXIMUM, MINIMUM...
+constexpr int kArithmeticLevel = 3;  // the level of ABS, NEG, MAXIMUM, MINIMUM...
 constexpr int kIntegerAbsLevel = 4;  // NEG and MAXIMUM take integers before ABS does
 
-// ADD, SUB, MUL, DIV, which take an activation too.
+// Appends ADD, SUB, MUL or DIV, which also have an activation argument.
 Expression arithmetic(OperationCode code, const Expression& a, const Expression& b) {
   NNC_ASSERT(a.dtype() == b.dtype(), "operands of two dtypes");
   const Dims dims = broadcast(a.context(), a.type().dims, b.type().dims);
@@ -26,7 +26,7 @@ Expression arithmetic(OperationCode code, const Expression& a, const Expression&
   return a.then(code, {b.id(), activation}, a.type().with_dims(dims));
 }
 
-// MAXIMUM and MINIMUM.
+// Appends MAXIMUM or MINIMUM.
 Expression extreme(OperationCode code, const Expression& a, const Expression& b) {
   NNC_ASSERT(a.dtype() == b.dtype(), "operands of two dtypes");
   return a.then(code, {b.id()}, a.type().with_dims(broadcast(a.context(), a.type().dims, b.type().dims)));
@@ -172,7 +172,7 @@ Expression square(const Expression& x) {
   return x * x;
 }
 
-// Towards zero. The form of the later levels leaves NaN as it is, which RELU makes 0 on Android.
+// Rounds towards zero. The form for later levels leaves NaN as it is; RELU would make it 0 on Android.
 Expression trunc(const Expression& x) {
   if (!has(x, OperationCode::SELECT, kArithmeticLevel) || !has(x, OperationCode::NEG, kArithmeticLevel)) {
     return floor(relu(x)) - floor(relu(-x));
@@ -184,8 +184,8 @@ Expression pow(const Expression& base, const Expression& exponent) {
   return extreme(OperationCode::POW, base, exponent);
 }
 
-// Without MAXIMUM and MINIMUM, a constant is the one that the difference is added to: a small bound beside a large
-// number would be lost otherwise.
+// Returns the larger number. At levels without MAXIMUM, adds the positive difference to a constant operand: a small
+// bound would be lost beside a large number otherwise.
 Expression maximum(const Expression& a, const Expression& b) {
   if (has(a, OperationCode::MAXIMUM, kArithmeticLevel)) return extreme(OperationCode::MAXIMUM, a, b);
   return is_constant(a) ? relu(b - a) + a : relu(a - b) + b;
@@ -205,7 +205,7 @@ Expression minimum(const Expression& a, double b) {
   return has(a, OperationCode::MINIMUM, kArithmeticLevel) ? minimum(a, a.same(b)) : b - relu(b - a);
 }
 
-// A tensor repeated to these sizes.
+// Repeats a tensor to these sizes.
 Expression expand(const Expression& x, const Dims& dims) {
   if (x.type().dims == dims) return x;
   Dims padded = x.type().dims;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fake quantisation by a scale that is a constant. Levels that quint8 holds are QUANTIZE and DEQUANTIZE, which drivers
-// with 8-bit arithmetic know; others, and feature levels without QUANTIZE, are arithmetic.
+// Fake quantisation by a scale that is a constant. If quint8 holds the levels, it becomes QUANTIZE and DEQUANTIZE,
+// which drivers with 8-bit arithmetic know; otherwise, and at feature levels without QUANTIZE, it becomes arithmetic.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,8 +25,8 @@ struct FakeQuantization {
   double number(int64_t level) const { return static_cast<double>(level - zero_point) * scale; }
 };
 
-// Numbers, or tensors of one. PyTorch cuts a zero point to an integer; one that was learned is rounded, and kept among
-// the levels.
+// Reads the arguments, which are numbers or tensors of one number. PyTorch cuts a zero point off to an integer; a
+// learned one is rounded and clamped to the levels.
 template <bool is_learned>
 FakeQuantization read_fake(const OpArguments& args) {
   FakeQuantization fake{number_value(args, "scale"), 0, args.integer("quant_min"), args.integer("quant_max")};
@@ -51,7 +51,7 @@ Expression limited(const Expression& x, double least, double greatest) {
   return minimum(maximum(x, least), greatest);
 }
 
-// The codes of quint8 are those of a signed tensor plus 128. Nothing if they don't hold the levels.
+// Returns the quantisation as quint8; nothing if quint8 doesn't hold the levels. Signed levels are shifted by 128.
 std::optional<Quantization> as_bytes(const FakeQuantization& fake) {
   constexpr int64_t kGreatestCode = 255;
   const int64_t shift = fake.least < 0 ? 128 : 0, zero = fake.zero_point + shift;

@@ -59,10 +59,10 @@ OpRules unary_rules();              // unary.cpp
 // other tensors.
 OpRules size_tensor_rules();  // size.cpp
 
-// Operators without a rule.
+// Returns the traits of operators without a rule.
 std::vector<CpuOperators> cpu_operators();  // cpu_operators.cpp
 
-// Operators of our own, nnapi_convert::*, that the converter puts in the place of compositions.
+// Returns the rules of the converter's own operators, nnapi_convert::*, which it puts in the place of compositions.
 OpRules recognised_rules();  // recognised.cpp
 
 }  // namespace nnapi_convert

@@ -50,7 +50,7 @@ Expression is_nan(const Expression& x) {
   return compare(OperationCode::NOT_EQUAL, x, x);
 }
 
-// A stair that takes the steps at 1.5, 3.5... with its floor (inclusive) and those at 0.5, 2.5... with a ceiling
+// A stair function: it takes the steps at 1.5, 3.5... by a floor (inclusive) and those at 0.5, 2.5... by a ceiling
 // (exclusive).
 Expression round_to_even(const Expression& x) {
   const Expression half = x * 0.5;

@@ -23,7 +23,7 @@ struct AntialiasedAxis {
   bool changes() const { return input != output || (factor && *factor != 1); }
 };
 
-// Height or width; number 0 is height.
+// Reads the resizing of an axis; number 0 is the height, 1 the width.
 AntialiasedAxis antialiased_axis(const FormulaArguments& args, const Tensor& image, size_t number) {
   AntialiasedAxis axis{image.size(2 + static_cast<int64_t>(number)), 0, c10::nullopt};
   const char* name = number == 0 ? "scales_h" : "scales_w";
@@ -35,10 +35,10 @@ AntialiasedAxis antialiased_axis(const FormulaArguments& args, const Tensor& ima
   return axis;
 }
 
-// [input, output]: the share of each cell of the axis in each cell of the result.
+// Returns a matrix [input, output]: the weight of each cell of the axis in each cell of the result.
 template <ResizeImage resize>
 Tensor shares_of_cells(const AntialiasedAxis& axis, bool align_corners) {
-  constexpr int64_t kMostCells = 1 << 24;  // of the image whose columns are resized
+  constexpr int64_t kMostCells = 1 << 24;  // cells of the unit matrix, also when it is resized
   if (axis.input * std::max(axis.input, axis.output) > kMostCells) {
     throw FormulaRefused(fmt::format("{} cells resized to {}", axis.input, axis.output),
                          fmt::format("at most {} by {} cells", 1 << 12, 1 << 12));

@@ -11,32 +11,32 @@ using at::Tensor;
 
 enum Reduction { kNone = 0, kMean = 1, kSum = 2 };
 
-// Scores have their classes along this axis.
+// Returns the axis of the scores along which the classes are.
 int64_t class_axis(const Tensor& scores) {
   return scores.dim() == 1 ? 0 : 1;
 }
 
-// A number for each class that broadcasts against the scores.
+// Reshapes a vector with a number for each class so that it broadcasts against the scores.
 Tensor per_class(const Tensor& values, const Tensor& scores) {
   std::vector<int64_t> sizes(static_cast<size_t>(scores.dim() - class_axis(scores)), 1);
   sizes[0] = values.numel();
   return values.reshape(sizes);
 }
 
-// The class numbers 0, 1... but -1, which is no target, for the ignored one.
+// Returns the class numbers 0, 1...; the ignored class gets -1, which is no target.
 Tensor class_numbers(int64_t count, int64_t ignored) {
   std::vector<int64_t> numbers;
   for (int64_t i = 0; i < count; ++i) numbers.push_back(i == ignored ? -1 : i);
   return constant_of(numbers);
 }
 
-// True where a score is the target's.
+// Returns a mask that is true for the target's score.
 Tensor marks_of(const Tensor& scores, const Tensor& target, int64_t ignored) {
   const int64_t axis = class_axis(scores);
   return at::eq(target.unsqueeze(axis), per_class(class_numbers(scores.size(axis), ignored), scores));
 }
 
-// The weight of each target's class; 0 for an ignored target.
+// Returns the weight of each target's class; 0 for an ignored target.
 Tensor weights_of(const Tensor& marks, const Tensor& scores, const Tensor& weight) {
   const Tensor chosen = marks.to(at::kFloat);
   return (weight.defined() ? chosen * per_class(weight, scores) : chosen).sum({class_axis(scores)});
@@ -58,7 +58,7 @@ std::vector<Formed> nll_loss(const FormulaArguments& args) {
                                   args.integer("reduction"), args.integer("ignore_index"))};
 }
 
-// The target is a probability for each class.
+// Computes the cross entropy for a target that is a probability for each class.
 Tensor cross_entropy_of_shares(const FormulaArguments& args, const Tensor& scores, Tensor target) {
   const int64_t axis = class_axis(scores);
   const Tensor weight = args.optional("weight");
@@ -72,7 +72,7 @@ Tensor cross_entropy_of_shares(const FormulaArguments& args, const Tensor& score
   return reduction == kSum ? losses.sum() : losses.sum() * (classes / static_cast<double>(scores.numel()));
 }
 
-// The loss as if all classes were the target.
+// Computes the loss for label smoothing: as if all classes were the target.
 Tensor smooth_loss(const Tensor& scores, const Tensor& target, const Tensor& weight, int64_t reduction,
                    int64_t ignored) {
   const int64_t axis = class_axis(scores);
@@ -112,7 +112,8 @@ std::vector<Formed> multi_margin_loss(const FormulaArguments& args) {
   return {reduced(args, losses.reshape(args.tensor("target").sizes()))};
 }
 
-// The targets of a row are those before its first -1. Each one's score is compared with those of all others.
+// The targets of a row are those before its first -1. Each target's score is compared with the scores of all classes
+// that are no targets.
 std::vector<Formed> multilabel_margin_loss(const FormulaArguments& args) {
   constexpr int64_t kMostClasses = 512;
   const Tensor self = args.tensor("self");

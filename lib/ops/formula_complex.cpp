@@ -18,7 +18,7 @@ bool takes_pair(const OpArguments& args) {
   return std::any_of(inputs.begin(), inputs.end(), [](const TorchValue* input) { return is_pair(*input); });
 }
 
-// A pair, or a complex constant.
+// True if the first argument is complex: a pair, or a complex constant.
 bool takes_complex(const OpArguments& args) {
   const auto inputs = args.node().inputs();
   return takes_pair(args) || std::any_of(inputs.begin(), inputs.end(), [](const TorchValue* input) {
@@ -27,7 +27,8 @@ bool takes_complex(const OpArguments& args) {
          });
 }
 
-// False also for a tensor of unknown dtype: an operator on the CPU may give complex numbers.
+// True if the first argument is real. False for a tensor of unknown dtype: an operator on the CPU may give complex
+// numbers.
 bool takes_real(const OpArguments& args) {
   return !takes_pair(args) && !c10::isComplexType(args.tensor("self").dtype);
 }
@@ -126,14 +127,14 @@ std::vector<Formed> sum(const FormulaArguments& args) {
   return {Formed(a.real + b.real * factor, imaginary_or_zero(a) + imaginary_or_zero(b) * factor)};
 }
 
-// other - alpha * self
+// rsub: other - alpha * self.
 std::vector<Formed> reversed_difference(const FormulaArguments& args) {
   const Formed a = args.complex("self"), b = args.complex("other");
   const double factor = args.number("alpha");
   return {Formed(b.real - a.real * factor, imaginary_or_zero(b) - imaginary_or_zero(a) * factor)};
 }
 
-// Products of matrices; the second one is the argument `name`.
+// Multiplies matrices; the second one is the argument `name`.
 template <const char* name>
 std::vector<Formed> matrix_product(const FormulaArguments& args) {
   const Formed a = args.first(), b = args.complex(name);
@@ -146,7 +147,7 @@ std::vector<Formed> matrix_product(const FormulaArguments& args) {
 
 constexpr char kOther[] = "other", kMat2[] = "mat2";
 
-// Rolled by half of the size, rounded down, or up to undo that.
+// Rolls each axis by half of its size: rounded down (fftshift), or up (ifftshift), which undoes the other.
 template <int more>
 std::vector<Formed> shifted(const FormulaArguments& args) {
   const Formed x = args.first();
@@ -176,7 +177,7 @@ std::vector<Formed> each_part(const FormulaArguments& args) {
   return {Formed(call(x.real), call(x.imaginary))};
 }
 
-// What pads is a real number; the imaginary part gets zeros.
+// Pads a complex tensor. The padding value is real, so the imaginary part is padded with zeros.
 std::vector<Formed> padded(const FormulaArguments& args) {
   const Formed x = args.first();
   const std::vector<int64_t> sizes = args.integers("pad");

@@ -30,12 +30,12 @@ std::vector<int64_t> without_first(const std::vector<int64_t>& values) {
   return {values.begin() + 1, values.end()};
 }
 
-// NNAPI takes no padding that is as wide as the kernel.
+// True for padding as wide as the kernel, which NNAPI doesn't take.
 bool is_wide(int64_t padding, int64_t kernel, int64_t dilation) {
   return padding > dilation * (kernel - 1);
 }
 
-// Wide padding is cut off the whole result.
+// Computes a transposed 2-D convolution. Wide padding is instead cut off the unpadded result.
 Tensor plane_convolution(const Tensor& x, const Tensor& weight, const Tensor& bias, const Transposed& conv) {
   const auto& padding = conv.padding;
   const auto& more = conv.output_padding;
@@ -49,13 +49,14 @@ Tensor plane_convolution(const Tensor& x, const Tensor& weight, const Tensor& bi
   return bias.defined() ? part + bias.reshape({-1, 1, 1}) : part;
 }
 
-// [N, depths, numbers], each depth of the kernel at its place in the result.
+// Moves [N, depths, numbers], made by one depth of the kernel, to their places along the result's depth.
 Tensor at_depth(const Tensor& x, int64_t stride, int64_t offset, int64_t depth) {
   const Tensor apart = spread(x, 1, stride);
   return at::constant_pad_nd(apart, {0, 0, offset, depth - offset - apart.size(1)}, 0);
 }
 
-// The weight with its dilation's zeros, and with zeros after its end where output_padding is larger than padding.
+// Returns the weight with zeros for its dilation, and with zeros after its end if output_padding is larger than
+// padding. Changes `conv` accordingly.
 Tensor with_zeros(Tensor weight, Transposed& conv) {
   std::vector<int64_t> sides;
   for (size_t i = 0; i < 2; ++i) {
@@ -82,13 +83,14 @@ Tensor in_groups(const Tensor& x, const Tensor& weight, const Tensor& bias, Tran
   return bias.defined() ? joined + bias.reshape({-1, 1, 1}) : joined;
 }
 
-// What the rule takes of weights that are computed: neither dilation nor groups.
+// Computes a 2-D convolution with computed weights, of which the rule takes neither dilation nor groups.
 Tensor computed_plane_convolution(const Tensor& x, const Tensor& weight, Transposed conv) {
   const Tensor whole = with_zeros(weight, conv);
   return in_groups(x, whole, {}, conv);
 }
 
-// A 2-D one of all planes gives what each depth of the kernel adds, which are moved to their places and summed up.
+// Computes a transposed 3-D convolution. A 2-D one of all planes gives the share of each depth of the kernel; the
+// shares are moved to their places and summed up.
 Tensor volume_convolution(const Tensor& x, const Tensor& weight, const Transposed& conv, bool is_computed) {
   const int64_t batch = x.size(0), depth = x.size(2), kernel = weight.size(2), outputs = weight.size(1);
   const Tensor planes = x.permute({0, 2, 1, 3, 4}).reshape({batch * depth, x.size(1), x.size(3), x.size(4)});
@@ -124,7 +126,7 @@ std::vector<Formed> transposed_volume(const FormulaArguments& args) {
   return {is_single ? result.squeeze(0) : result};
 }
 
-// A sequence is an image of height 1.
+// Returns the arguments of a 1-D convolution as those of a 2-D one: a sequence is an image of height 1.
 Transposed as_image(const Transposed& conv) {
   Transposed image = conv;
   image.stride.insert(image.stride.begin(), 1);
@@ -169,7 +171,7 @@ bool is_computed_volume_in_groups(const OpArguments& args) {
   return is_forward && is_float_volume(args) && args.integer("groups") > 1 && !args.is_constant("weight");
 }
 
-// Each group by itself.
+// Convolves each group of a volume by itself.
 std::vector<Formed> volume_in_groups(const FormulaArguments& args) {
   const Tensor x = args.tensor("input"), weight = args.tensor("weight");
   const std::vector<int64_t> ones(kVolumeAxes, 1), zeros(kVolumeAxes, 0);
@@ -188,7 +190,7 @@ std::vector<Formed> volume_in_groups(const FormulaArguments& args) {
   return {bias.defined() ? joined + bias.reshape({-1, 1, 1, 1}) : joined};
 }
 
-// The rule writes zeros into constant weights only.
+// True for a 2-D transposed convolution that the rule doesn't take: it writes zeros into constant weights only.
 bool is_transposed_plane(const OpArguments& args) {
   const Dims weight = args.tensor("weight").dims;
   const size_t spatial = weight.size() - 2;

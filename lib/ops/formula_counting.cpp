@@ -15,7 +15,7 @@ namespace {
 
 using at::Tensor;
 
-constexpr int64_t kMostPairs = int64_t{1} << 22;  // of elements and groups, each a float32 in memory
+constexpr int64_t kMostPairs = int64_t{1} << 22;  // pairs of an element and a group, each a float32 in memory
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 void require_few(int64_t pairs) {
@@ -24,7 +24,7 @@ void require_few(int64_t pairs) {
                        "NNAPI has no such operation, and comparing all is slow");
 }
 
-// 0, 1, 2...
+// Returns the numbers 0, 1, 2...
 Tensor numbered(int64_t count) {
   return constant_of([&] { return at::arange(count, at::kFloat); });
 }
@@ -47,7 +47,7 @@ Tensor even_edges(const Tensor& x, int64_t bins, const double* range) {
   return edges_between((least - margin).unsqueeze(0), (greatest + margin).unsqueeze(0), bins);
 }
 
-// [elements, bins]: 1 for the bin of each. The last bin holds its right edge, too.
+// Returns [elements, bins]: 1 for each element's bin. The last bin includes its right edge.
 Tensor members_of(const Tensor& x, const Tensor& edges) {
   const int64_t bins = edges.size(0) - 1;
   require_few(x.size(0) * (bins + 1));
@@ -57,12 +57,12 @@ Tensor members_of(const Tensor& x, const Tensor& edges) {
   return is_from.narrow(1, 0, bins) - at::cat({is_from.narrow(1, 1, bins - 1), is_beyond}, 1);
 }
 
-// [elements, bins], as members_of. For edges that the model computes and that need not grow: at::histogram looks for an
+// Returns members_of() for edges that the model computes and that need not be sorted: at::histogram looks for an
 // element's bin with std::upper_bound, whose steps this follows. Each step doubles the columns, which are 1 for an
 // element whose search has come to the column's part of the edges.
 Tensor searched_members_of(const Tensor& x, const Tensor& edges) {
   struct Part {
-    int64_t first, count;  // a count of 0: an end of the search; below: none comes here
+    int64_t first, count;  // a count of 0: the search ends here; below 0: none comes here
   };
   const int64_t bins = edges.size(0) - 1;
   require_few(2 * x.size(0) * (bins + 1));
@@ -232,7 +232,7 @@ Tensor weights_of(const FormulaArguments& args) {
   return shares.defined() ? counts.to(at::kFloat) * shares : counts.to(at::kFloat);
 }
 
-// Weights that say how often an observation counts, and how much.
+// cov with weights: fweights says how often an observation counts, aweights how much.
 std::vector<Formed> cov(const FormulaArguments& args) {
   Tensor x = args.tensor("self").to(at::kFloat);
   if (x.dim() < 2) x = x.reshape({1, -1});

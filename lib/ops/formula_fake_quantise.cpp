@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Fake quantisation by a scale for each channel, or by one that is computed: floats rounded to the numbers that a
-// quantised tensor holds. One of a constant scale has a rule (fake_quantise.cpp).
+// quantised tensor holds. With one constant scale, the operator has a rule (fake_quantise.cpp).
 #include <ATen/ATen.h>
 
 #include "lib/ops/formulas.h"
@@ -19,12 +19,12 @@ Tensor rounded(const FormulaArguments& args, const Tensor& scale, const Tensor& 
   return (kept - zero_point) * scale;
 }
 
-// A zero point that was learned is rounded, and kept among the levels.
+// Returns a learned zero point, rounded and clamped to the levels.
 Tensor settled(const FormulaArguments& args, const Tensor& zero_point) {
   return at::clamp(at::round(zero_point.to(at::kFloat)), args.integer("quant_min"), args.integer("quant_max"));
 }
 
-// One number; a zero point is cut to an integer.
+// Fake quantisation by one scale; a zero point that isn't learned is cut off to an integer.
 template <bool is_learned>
 std::vector<Formed> by_computed(const FormulaArguments& args) {
   const Tensor given = args.tensor("zero_point");

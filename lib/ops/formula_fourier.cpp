@@ -11,7 +11,7 @@ namespace {
 
 using at::Tensor;
 
-// How the last of the axes is transformed: as the others, from real numbers to half of the results, or back.
+// How the last axis is transformed: like the others, from real numbers to half of the results, or back to real numbers.
 enum class Last { kFull, kToHalf, kToReal };
 
 struct Transform {
@@ -40,7 +40,8 @@ std::vector<int64_t> axes_of(const FormulaArguments& args, int64_t rank) {
   return axes;
 }
 
-// The lengths given; -1 and none stand for the axis's own, or for the whole that half of the results tells.
+// Returns the given lengths. Instead of -1 or none it returns the axis's own length, or, for Last::kToReal, the whole
+// length that half of the results implies.
 std::vector<int64_t> lengths_of(const FormulaArguments& args, const Tensor& x, const std::vector<int64_t>& axes,
                                 Last last) {
   const std::string name = args.has("n") ? "n" : "s";

@@ -11,7 +11,7 @@ namespace {
 
 using at::Tensor;
 
-constexpr int64_t kBits = 31;  // without the sign of int32, which NNAPI has in place of int64, too
+constexpr int64_t kBits = 31;  // of int32 without its sign; NNAPI has int32 in place of int64
 
 enum class Side { kLeft, kRight };
 
@@ -38,7 +38,7 @@ bool has_constant(const OpArguments& args) {
   return is_number || is_integer(args, constant);
 }
 
-// The constant side as int64; a number has rank 0.
+// Returns the constant side as int64; a number has rank 0.
 Tensor constant_of_side(const FormulaArguments& args, Side side) {
   const c10::IValue& value = args.value(name_of(side));
   return constant_of([&] {
@@ -47,7 +47,7 @@ Tensor constant_of_side(const FormulaArguments& args, Side side) {
   });
 }
 
-// The computed side in the dtype of the result.
+// Returns the computed side in the dtype of the result.
 Tensor computed_side(const FormulaArguments& args, Side constant) {
   const Tensor x = args.tensor(name_of(other_side(constant)));
   const c10::IValue& other = args.value(name_of(constant));
@@ -56,7 +56,7 @@ Tensor computed_side(const FormulaArguments& args, Side constant) {
   return x.scalar_type() == dtype ? x : x.to(dtype);
 }
 
-// Reads a number of constants, which is not traced.
+// Returns a number computed from constants; the computation is not traced.
 int64_t number_of(const std::function<Tensor()>& make) {
   int64_t number = 0;
   (void)constant_of([&] {
@@ -75,12 +75,12 @@ Tensor as_operand(const Tensor& constant, const Tensor& x) {
   throw FormulaRefused(fmt::format("{} {}", what, value), "numbers of int32 that arithmetic on int32 can express");
 }
 
-// x & (2^count - 1), for negative numbers, too: the remainder of rounding down.
+// Computes x & (2^count - 1), for negative numbers, too, as the remainder of a division that rounds down.
 Tensor low_bits(const Tensor& x, int64_t count) {
   return count == 0 ? Tensor() : at::remainder(x, int64_t{1} << count);
 }
 
-// x & mask, mask not negative: the bits of each run of ones, [begin, end).
+// Computes x & mask for a mask that is not negative: sums the bits of each run of ones, [begin, end).
 Tensor and_runs(const Tensor& x, int64_t mask) {
   Tensor sum;
   for (int64_t end = 0; end < kBits;) {
@@ -96,13 +96,14 @@ Tensor and_runs(const Tensor& x, int64_t mask) {
   return sum.defined() ? sum : x * 0;
 }
 
-// x & masks, where each of them is one bit or none: the lowest bit of x shifted by it, times the bit.
+// Computes x & masks, where each mask has at most one bit: the lowest bit of x shifted right by the bit's place, times
+// the mask.
 Tensor and_single_bits(const Tensor& x, const Tensor& masks) {
   const Tensor divisors = as_operand(constant_of([&] { return masks.clamp_min(1); }), x);
   return at::remainder(at::floor_divide(x, divisors), 2) * as_operand(masks, x);
 }
 
-// x & masks, none of them negative.
+// Computes x & masks for masks that are not negative.
 Tensor and_masks(const Tensor& x, const Tensor& masks) {
   if (masks.dim() == 0) return and_runs(x, number_of([&] { return masks; }));
   if (number_of([&] { return masks.bitwise_and(masks - 1).count_nonzero(); }) == 0) return and_single_bits(x, masks);
@@ -116,7 +117,7 @@ Tensor and_masks(const Tensor& x, const Tensor& masks) {
   return sum;
 }
 
-// x & masks of any sign: of a negative mask x without the bits that the mask lacks.
+// Computes x & masks for masks of any sign: for a negative mask, x minus the bits that the mask lacks.
 Tensor and_constant(const Tensor& x, const Tensor& masks) {
   const Tensor bits = constant_of([&] { return at::where(masks.lt(0), masks.bitwise_not(), masks); });
   const int64_t greatest = number_of([&] { return bits.max(); });
@@ -166,7 +167,8 @@ std::vector<Formed> shifted_left(const FormulaArguments& args) {
   return {x * as_operand(powers(counts), x)};
 }
 
-// Keeps the sign, as PyTorch does: the quotient rounded down. Of a shift by all bits the sign is left.
+// Shifts right as the quotient rounded down, which keeps the sign, as PyTorch does. A shift by all bits leaves the
+// sign.
 std::vector<Formed> shifted_right(const FormulaArguments& args) {
   const Tensor x = computed_side(args, Side::kRight);
   const Tensor counts = shift_counts(args);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rows of tables that are computed, sums of bags of them, and products with such tables.
+// Formulas for rows of computed tables, reductions of bags of rows, products with computed tables, and col2im.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
@@ -12,12 +12,13 @@ using at::Tensor;
 
 enum BagMode { kBagSum = 0, kBagMean = 1, kBagMax = 2 };
 
-// Rows of bags, and 1 for those of each bag: [bags, rows].
+// The rows of all bags, and `members` [bags, rows]: 1 for each bag's rows, else 0.
 struct Bags {
   Tensor rows, members;
 };
 
-// The offsets say where bags begin; the next one's begin, or the last row, ends a bag.
+// Returns the members of the bags. The offsets are the bags' begins; a bag ends at the next one's begin or behind the
+// last row.
 Tensor members_of(const FormulaArguments& args, int64_t rows) {
   const Tensor offsets = args.tensor("offsets");
   const bool has_last = !args.is_none("include_last_offset") && args.boolean("include_last_offset");
@@ -31,7 +32,7 @@ Tensor members_of(const FormulaArguments& args, int64_t rows) {
 }
 
 Bags read_bags(const FormulaArguments& args) {
-  constexpr int64_t kMostBags = 64;  // all rows are seen by each
+  constexpr int64_t kMostBags = 64;  // each is compared with all rows
   const Tensor weight = args.tensor("weight"), indices = args.tensor("indices");
   const int64_t bags = args.tensor("offsets").size(0);
   if (bags > kMostBags) {
@@ -64,7 +65,7 @@ std::vector<Formed> embedding_bag(const FormulaArguments& args) {
   const int64_t mode = args.integer("mode");
   Tensor result = mode == kBagMax ? greatest(bags) : at::matmul(bags.members, bags.rows);
   if (mode == kBagMean) result = result / at::clamp_min(bags.members.sum({1}, true), 1);
-  return {result, result, result, result};  // nothing reads the others
+  return {result, result, result, result};  // nothing reads the other results
 }
 
 bool is_computed_bag(const OpArguments& args) {
@@ -95,7 +96,7 @@ bool has_computed_weight(const OpArguments& args) {
 // The windows of col2im, the inverse of im2col: rows first, then columns.
 struct FoldWindows {
   std::vector<int64_t> size, kernel, dilation, padding, stride;
-  std::vector<int64_t> blocks = {};  // how many windows there are
+  std::vector<int64_t> blocks = {};  // the number of windows along each axis
 
   explicit FoldWindows(const FormulaArguments& args) {
     const auto two = [&](const char* name) { return args.integers(name, 2, {1, 1}); };
@@ -113,8 +114,8 @@ struct FoldWindows {
     }
   }
 
-  // A window is cut into pieces as large as a stride, so that pieces of neighbours lie beside each other. One of holes
-  // is cut into its places.
+  // A window is cut into pieces as large as a stride, so that pieces of neighbouring windows lie beside each other. A
+  // window with holes (dilation) is cut into single cells.
   bool has_holes() const { return dilation[0] > 1 || dilation[1] > 1; }
   int64_t pieces(size_t axis) const {
     return has_holes() ? kernel[axis] : (kernel[axis] + stride[axis] - 1) / stride[axis];
@@ -125,19 +126,20 @@ struct FoldWindows {
   }
 };
 
-// Of values [maps, rows of a piece, its columns, windows]: the pieces of all windows as pictures [maps, rows, columns].
+// Turns values [maps, rows of a piece, columns of a piece, windows] into pictures [maps, rows, columns] with the pieces
+// of all windows.
 Tensor laid_out(const Tensor& piece, const FoldWindows& windows) {
   const int64_t maps = piece.size(0), rows = piece.size(1), columns = piece.size(2);
   const std::vector<int64_t>& blocks = windows.blocks;
   const Tensor wide =
-      piece.reshape({maps * rows, columns, blocks[0], blocks[1]}).permute({0, 2, 3, 1});  // columns in their order
+      piece.reshape({maps * rows, columns, blocks[0], blocks[1]}).permute({0, 2, 3, 1});  // columns in order
   const Tensor high = wide.reshape({maps, rows, blocks[0], blocks[1] * columns}).permute({0, 2, 1, 3});
   const Tensor picture = high.reshape({maps, blocks[0] * rows, blocks[1] * columns});
   if (!windows.has_holes()) return picture;
   return spread(spread(picture, 1, windows.stride[0]), 2, windows.stride[1]);
 }
 
-// Each piece of the windows is moved to where it came from, and all are summed up.
+// col2im: moves each piece of the windows to the place where it came from, and sums all pieces.
 std::vector<Formed> col2im(const FormulaArguments& args) {
   constexpr int64_t kMostPieces = 64;
   const Tensor self = args.tensor("self");
@@ -171,7 +173,7 @@ std::vector<Formed> col2im(const FormulaArguments& args) {
   return {sum.reshape({batch, channels, size[0], size[1]})};
 }
 
-// From a place that is computed, counted from the end where it is below 0.
+// narrow from a computed start, which counts from the end if it is below 0.
 std::vector<Formed> narrow(const FormulaArguments& args) {
   const Tensor self = args.tensor("self"), start = args.tensor("start").reshape({1}).to(at::kFloat);
   const int64_t axis = args.integer("dim"), size = self.size(axis);

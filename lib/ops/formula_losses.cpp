@@ -12,7 +12,7 @@ namespace {
 
 using at::Tensor;
 
-// log(1 + exp(x)) that does not overflow.
+// Computes log(1 + exp(x)) without overflow.
 Tensor soft_relu(const Tensor& x) {
   return at::relu(x) + at::log(at::exp(at::neg(at::abs(x))) + 1);
 }
@@ -30,7 +30,7 @@ std::vector<Formed> absolute_error(const FormulaArguments& args) {
   return {reduced(args, at::abs(difference(args)))};
 }
 
-// off^2 / 2 up to the bound, and a line with the bound as its slope from there on.
+// Computes off^2 / 2 up to the bound, and from there on a line with the bound as its slope.
 Tensor huber(const Tensor& off, double bound) {
   const Tensor size = at::abs(off);
   const Tensor bounded = at::clamp_max(size, bound);
@@ -47,7 +47,7 @@ std::vector<Formed> huber_loss(const FormulaArguments& args) {
   return {reduced(args, huber(difference(args), args.number("delta")))};
 }
 
-// PyTorch takes no logarithm to be below -100.
+// binary_cross_entropy: as in PyTorch, no logarithm is taken to be below -100.
 std::vector<Formed> binary_cross_entropy(const FormulaArguments& args) {
   const Tensor x = args.tensor("self"), target = args.tensor("target"), weight = args.optional("weight");
   const Tensor hit = at::clamp_min(at::log(x), -100);
@@ -65,7 +65,7 @@ std::vector<Formed> binary_cross_entropy_with_logits(const FormulaArguments& arg
   return {reduced(args, weight.defined() ? loss * weight : loss)};
 }
 
-// target * log(target), which is 0 where the target is.
+// Computes target * log(target), which is 0 where the target is 0.
 Tensor entropy(const Tensor& target) {
   return target * at::log(target + at::eq(target, 0).to(at::kFloat));
 }
@@ -80,7 +80,7 @@ std::vector<Formed> soft_margin_loss(const FormulaArguments& args) {
   return {reduced(args, soft_relu(at::neg(args.tensor("self") * args.tensor("target"))))};
 }
 
-// 1 for rows that should be alike, -1 for others.
+// cosine_embedding_loss: the target is 1 for rows that should be alike, -1 for others.
 std::vector<Formed> cosine_embedding_loss(const FormulaArguments& args) {
   constexpr double kEpsilon = 1e-12;
   const Tensor a = args.tensor("input1"), b = args.tensor("input2"), target = args.tensor("target");

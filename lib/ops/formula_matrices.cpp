@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Systems of equations, inverses and determinants of small matrices, and their triangular factors: unrolled, in as many
-// steps as a matrix has rows. A matrix without an inverse gives infinite numbers or none, where PyTorch raises.
+// steps as a matrix has rows. A matrix without an inverse gives infinite numbers or NaN, where PyTorch raises.
 #include <ATen/ATen.h>
 
 #include "lib/ops/formulas.h"
@@ -15,7 +15,7 @@ Tensor transposed(const Tensor& x) {
   return x.transpose(-2, -1);
 }
 
-// Both with the batch axes of their product.
+// Gives both matrices the batch axes of their product.
 void broadcast_batch(Tensor& a, Tensor& b) {
   const auto batch = [](const Tensor& x) { return x.sizes().slice(0, static_cast<size_t>(x.dim()) - 2).vec(); };
   const auto expanded = [](const Tensor& x, std::vector<int64_t> sizes) {
@@ -27,7 +27,7 @@ void broadcast_batch(Tensor& a, Tensor& b) {
   b = expanded(b, sizes);
 }
 
-// X of A X = B.
+// Returns the solution X of A X = B.
 Tensor solution(Tensor a, Tensor b) {
   const int64_t rows = square_rows(a);
   broadcast_batch(a, b);
@@ -78,7 +78,7 @@ std::vector<Formed> slogdet(const FormulaArguments& args) {
   const Tensor diagonal = found.diagonal();
   const Tensor sign = found.sign() * at::sgn(diagonal).prod(-1), size = at::log(at::abs(diagonal)).sum(-1);
   if (args.schema().returns().size() == 2) return {sign, size};
-  return {at::log(sign) + size};  // logdet: of a negative number none
+  return {at::log(sign) + size};  // logdet: NaN for a negative determinant
 }
 
 std::vector<Formed> lu_factor(const FormulaArguments& args) {
@@ -89,7 +89,7 @@ std::vector<Formed> lu_factor(const FormulaArguments& args) {
   return {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(args.schema().returns().size())};
 }
 
-// The product of swaps of rows, times a matrix: of row k and the one that pivot k tells.
+// Swaps row k of a matrix with the row that pivot k names, for each k; the last swap first if `is_last_first`.
 Tensor swapped(Tensor x, const Tensor& pivots, bool is_last_first) {
   const int64_t count = pivots.size(-1);
   for (int64_t i = 0; i < count; ++i) {

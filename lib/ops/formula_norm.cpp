@@ -9,7 +9,7 @@ namespace {
 
 using at::Tensor;
 
-// A vector of a number per channel that broadcasts against x.
+// Reshapes a vector with a number per channel so that it broadcasts against x.
 Tensor per_channel(const Tensor& values, const Tensor& x) {
   std::vector<int64_t> sizes(static_cast<size_t>(x.dim() - 1), 1);
   sizes[0] = values.numel();
@@ -62,7 +62,7 @@ bool is_float_image(const OpArguments& args) {
   return input.dtype == at::kFloat && input.rank() >= 2;
 }
 
-// Running statistics that training would change are an effect that no converted model has.
+// True for training mode without running statistics: a converted model can't change these.
 bool trains_without_memory(const OpArguments& args) {
   return args.boolean("training") && args.is_none("running_mean") && args.is_none("running_var");
 }

@@ -24,7 +24,7 @@ std::vector<int64_t> numbers_of(const Tensor& constant) {
   return numbers;
 }
 
-// Rows of each step, of which no step has more than the one before.
+// The number of rows of each step; no step has more rows than the one before.
 struct BatchSizes {
   std::vector<int64_t> rows;
 
@@ -117,7 +117,7 @@ std::vector<Formed> pad_packed(const FormulaArguments& args) {
 using State = std::vector<Tensor>;
 
 struct Cell {
-  std::vector<Tensor> weights;  // of the input, of the state, and two biases, which may be undefined
+  std::vector<Tensor> weights;  // for the input, for the state, and two biases, which may be undefined
   State (*step)(const Tensor& input, const State& state, const std::vector<Tensor>& weights);
 };
 
@@ -131,7 +131,8 @@ Tensor gate(const Tensor& gates, int64_t number, int64_t size) {
   return gates.narrow(1, number * size, size);
 }
 
-// at::lstm_cell and at::gru_cell change gates in place, which a trace of them would do, too.
+// Computes a step with functional operators: at::lstm_cell and at::gru_cell change gates in place, and so would their
+// traces.
 State lstm_step(const Tensor& input, const State& state, const std::vector<Tensor>& weights) {
   const Tensor gates = gates_of(input, weights, 0) + gates_of(state[0], weights, 1);
   const int64_t size = state[1].size(1);
@@ -166,7 +167,8 @@ State joined_rows(const State& first, const State& second) {
   return all;
 }
 
-// Runs a direction. Sequences that end leave their state behind; from the end on, they come in with their first one.
+// Runs a direction. Forwards, a sequence that ends leaves its last state in `ended`; backwards, it joins with its
+// initial state at its end.
 Tensor run_direction(const Cell& cell, const BatchSizes& sizes, const Tensor& data, bool is_backward, State& state) {
   std::vector<Tensor> outputs;
   State current = on_rows(state, 0, is_backward ? sizes.rows.back() : sizes.batch()), ended;
@@ -188,7 +190,7 @@ Tensor run_direction(const Cell& cell, const BatchSizes& sizes, const Tensor& da
   return at::cat(outputs);
 }
 
-// The weights of each direction of each layer.
+// Returns the weights of each direction of each layer.
 std::vector<std::vector<Tensor>> weights_by_direction(const FormulaArguments& args, int64_t count) {
   const std::vector<Tensor> params = args.value("params").toTensorVector();
   const size_t each = args.boolean("has_biases") ? 4 : 2;
@@ -234,7 +236,7 @@ void require_evaluation(const FormulaArguments& args) {
   throw FormulaRefused("dropout in training mode", "evaluation mode", "call model.eval() before tracing or scripting");
 }
 
-// The sequences as one tensor, [steps, batch, features].
+// Returns the sequences as one tensor [steps, batch, features].
 Tensor as_one(const Tensor& data, const BatchSizes& sizes) {
   return data.reshape({sizes.steps(), sizes.batch(), data.size(1)});
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Pools that give the places of their maxima, their inverse, and pools of uneven bins of volumes. A pool goes over one
-// axis after the other: the cells of each window lie side by side, the first of those that are equal is taken.
+// axis after the other, with the cells of each window side by side; of equal maxima the first is taken.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 using at::Tensor;
 
-// For each window the cells of an axis that it sees: as many for all, the last one repeated.
+// For each window, the cells of an axis that it covers: as many for all windows, by repeating the last cell.
 using Windows = std::vector<std::vector<int64_t>>;
 
 void make_rectangular(Windows& windows) {
@@ -60,12 +60,13 @@ std::vector<int64_t> flattened(const Windows& windows) {
 
 constexpr int64_t kMostPlaces = int64_t{1} << 24;  // whole numbers that a float32 holds
 
-// Values, and where each one was among the elements of its image, as float32: NNAPI adds no integers below level 4.
+// Values, and the place of each among the elements of its image. Places are float32: NNAPI adds no integers below level
+// 4.
 struct Pooled {
   Tensor values, places;
 };
 
-// [before, windows, cells, after] of an axis.
+// Returns the windows of an axis as [before, windows, cells, after].
 Tensor in_windows(const Tensor& x, int64_t axis, const Windows& windows, const Tensor& cells) {
   const auto sizes = x.sizes();
   const int64_t before = c10::multiply_integers(sizes.slice(0, static_cast<size_t>(axis)));
@@ -76,7 +77,8 @@ Tensor in_windows(const Tensor& x, int64_t axis, const Windows& windows, const T
       .reshape({before, count, length, after});
 }
 
-// `unit` is the distance of the axis's cells among all of the image's. Without places yet: this is the last axis.
+// Pools along one axis. `unit` is the distance of the axis's neighbouring cells among the image's elements. The last
+// axis comes first; `input` has no places then.
 Pooled pool_axis(const Pooled& input, int64_t axis, const Windows& windows, int64_t unit) {
   const Tensor cells = constant_of(flattened(windows));
   std::vector<int64_t> sizes = input.values.sizes().vec();
@@ -117,7 +119,7 @@ int64_t sliding_count(int64_t size, const Sliding& sliding, bool ceil_mode) {
   return count;
 }
 
-// An image with elements, of that many axes behind its channels.
+// Refuses everything but an image with elements and at least `spatial` axes behind its channels.
 void require_image(const Tensor& self, size_t spatial) {
   if (self.dim() > static_cast<int64_t>(spatial) && self.numel() > 0) return;
   throw FormulaRefused(fmt::format("a tensor of rank {} with {} elements", self.dim(), self.numel()),
@@ -151,7 +153,7 @@ std::vector<Formed> max_pool_with_indices(const FormulaArguments& args) {
   return pool(self, windows);
 }
 
-// The bins of an adaptive pool, for an image of that many axes behind its channels.
+// Returns the bins of an adaptive pool, for an image of `spatial` axes behind its channels.
 std::vector<int64_t> bins_of(const FormulaArguments& args, size_t spatial) {
   const Tensor self = args.tensor("self");
   const std::vector<int64_t> bins = args.integers("output_size", spatial, {});
@@ -180,7 +182,7 @@ bool gives_places(const OpArguments& args) {
   return args.tensor("self").dtype == at::kFloat && !args.node().output(1)->uses().empty();
 }
 
-// Bins of depth, height or width that have several sizes, which the rule doesn't take.
+// True if the bins of depth, height or width have several sizes, which the rule doesn't take.
 bool has_uneven_bins(const OpArguments& args) {
   const TensorType self = args.tensor("self");
   const std::vector<int64_t> wanted = args.integers("output_size", 3, 1);
@@ -209,7 +211,8 @@ std::vector<Formed> adaptive_average_volume(const FormulaArguments& args) {
   return {x};
 }
 
-// Sums of windows over one number: the zeros around, which windows of ceil_mode reach, are cells of their own.
+// avg_pool3d with divisor_override: divides sums of windows by one number. The zeros around the image, also those that
+// windows of ceil_mode reach, are added as cells.
 std::vector<Formed> average_volume_over(const FormulaArguments& args) {
   const Tensor self = args.tensor("self");
   const std::vector<int64_t> kernel = args.integers("kernel_size", 3, {}),
@@ -232,7 +235,7 @@ bool has_divisor(const OpArguments& args) {
          args.integer("divisor_override") != 0;
 }
 
-// Each cell of the result is the last of the values whose place it is, or 0: all are compared with all.
+// max_unpool: each cell of the result is the last value whose place it is, or 0. Compares all cells with all places.
 std::vector<Formed> max_unpool(const FormulaArguments& args) {
   constexpr int64_t kMostComparisons = 1 << 22;
   const Tensor self = args.tensor("self"), indices = args.tensor("indices");

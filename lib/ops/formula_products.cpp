@@ -37,7 +37,8 @@ std::string letters_without(int64_t rank, const std::vector<int64_t>& missing) {
   return letters;
 }
 
-// The first two factors are multiplied before the third one, and lose the axes that only they have and that are summed.
+// _trilinear: multiplies the first two factors, sums the summed axes that only they have, then multiplies by the third
+// factor.
 std::vector<Formed> trilinear(const FormulaArguments& args) {
   const Tensor first = args.tensor("i1"), second = args.tensor("i2"), third = args.tensor("i3");
   const int64_t rank = first.dim() + static_cast<int64_t>(args.integers("expand1").size());
@@ -86,7 +87,7 @@ bool multiplies_small_integers(const OpArguments& args) {
   return greatest * static_cast<double>(inner) <= kExactInFloat32 && pairs <= kMostPairs;
 }
 
-// Each row of the left matrix times each column of the right one, summed.
+// Multiplies each row of the left matrix by each column of the right one, and sums.
 std::vector<Formed> integer_product(const FormulaArguments& args) {
   const Tensor left = args.tensor("self"), right = args.tensor(args.has("mat2") ? "mat2" : "other");
   const Tensor pairs = left.unsqueeze(-1) * right.unsqueeze(-3);

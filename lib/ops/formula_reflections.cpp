@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The QR decomposition of small matrices by Householder's reflections, and products with what it packs, unrolled: as
-// many steps as a matrix has rows or columns.
+// The QR decomposition of small matrices by Householder's reflections, and products with its packed reflections,
+// unrolled: as many steps as a matrix has rows or columns.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 using at::Tensor;
 
-// I - factor * axis * axis^T.
+// The reflection I - factor * axis * axis^T.
 struct Reflection {
   Tensor axis;    // [batch, rows, 1]
   Tensor factor;  // [batch, 1, 1]
@@ -22,7 +22,7 @@ struct Reflection {
   Tensor of(const Tensor& x) const { return x - axis * factor * (axis * x).sum({-2}, true); }
 };
 
-// A column from place k on, of `rows` in all, with 1 before it.
+// Returns a reflection's axis of `rows` elements: zeros up to place k, 1 there, and `below` behind it.
 Tensor axis_from(const Tensor& below, int64_t k, int64_t rows) {
   const Tensor unit = constant_of([&] { return at::eye(rows).narrow(1, k, 1).contiguous(); });
   return below.defined() ? at::constant_pad_nd(below, {0, 0, k + 1, 0}, 0) + unit : unit;
@@ -30,7 +30,7 @@ Tensor axis_from(const Tensor& below, int64_t k, int64_t rows) {
 
 struct Step {
   Reflection reflection;
-  Tensor corner;  // what stays of the column, [batch, 1, 1]
+  Tensor corner;  // the column's remaining element, [batch, 1, 1]
   Tensor below;   // the axis below its 1; undefined for none
 };
 
@@ -64,7 +64,7 @@ Reflections reflect(const Tensor& matrix) {
   return result;
 }
 
-// The first columns of the product of all reflections.
+// Returns the first columns of the product of all reflections.
 Tensor product(const std::vector<Reflection>& reflections, const Tensor& like, int64_t columns) {
   std::vector<int64_t> sizes = like.sizes().vec();
   sizes.back() = columns;
@@ -86,7 +86,7 @@ std::vector<Formed> qr(const FormulaArguments& args) {
   return {product(reflections, a, rows), at::triu(found.upper.narrow(-2, 0, rows))};
 }
 
-// R with the axes below its diagonal, and the factors.
+// geqrf: R with the reflections' axes below its diagonal, and their factors.
 std::vector<Formed> geqrf(const FormulaArguments& args) {
   const Tensor a = args.tensor("self");
   const Reflections found = reflect(a);
@@ -125,7 +125,7 @@ std::vector<Formed> householder_product(const FormulaArguments& args) {
   return {product(unpacked(packed, factors), packed, packed.size(-1))};
 }
 
-// Each reflection is its own transpose: the transposed product has them in the other order.
+// ormqr: each reflection is its own transpose, so the transposed product has them in reverse order.
 std::vector<Formed> ormqr(const FormulaArguments& args) {
   const Tensor packed = args.tensor("self");
   std::vector<Reflection> reflections = unpacked(packed, args.tensor("input2"));

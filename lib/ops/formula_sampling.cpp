@@ -38,7 +38,7 @@ c10::optional<double> factor_of(const ResizedAxis& axis) {
   return axis.factor ? c10::optional<double>(*axis.factor) : c10::nullopt;
 }
 
-// [rows, cells, numbers] along the cells: each result is between two neighbours.
+// Resizes [rows, cells, numbers] along the cells: each result lies between two neighbours.
 Tensor between_neighbours(const Tensor& x, const ResizedAxis& axis) {
   const int64_t last = axis.input.value() - 1;
   std::vector<int64_t> lower, upper;
@@ -57,7 +57,7 @@ Tensor between_neighbours(const Tensor& x, const ResizedAxis& axis) {
   return x.index_select(1, constant_of(lower)) * rest + x.index_select(1, constant_of(upper)) * share;
 }
 
-// Height and width of all planes, then depth.
+// Resizes a volume: height and width of all planes, then the depth.
 std::vector<Formed> linear_volume(const FormulaArguments& args) {
   const Tensor input = args.first().real;
   const std::vector<ResizedAxis> axes = read_axes(args, input);
@@ -72,7 +72,7 @@ std::vector<Formed> linear_volume(const FormulaArguments& args) {
   return {x.reshape({batch, axes[0].output.value(), channels, height, width}).permute({0, 2, 1, 3, 4})};
 }
 
-// Cells of one axis; the others are joined, as NNAPI has four at most.
+// Picks cells along one axis; the other axes are joined, as NNAPI takes four at most.
 Tensor along_axis(const Tensor& x, int64_t axis, const std::vector<int64_t>& cells) {
   std::vector<int64_t> sizes = x.sizes().vec();
   const auto place = static_cast<size_t>(axis);
@@ -100,12 +100,12 @@ struct Sampling {
   bool align_corners;
 };
 
-// An axis as -1 to 1 in pixels.
+// Turns coordinates from -1 to 1 into pixels.
 Tensor to_pixels(const Tensor& grid, double size, bool align_corners) {
   return align_corners ? (grid + 1) * 0.5 * (size - 1) : ((grid + 1) * size - 1) * 0.5;
 }
 
-// Between two mirrors, at twice these places halved.
+// Reflects a place between two mirrors, which lie at half of `twice_low` and half of `twice_high`.
 Tensor reflected(const Tensor& place, double twice_low, double twice_high) {
   if (twice_low == twice_high) return place * 0;
   const double low = twice_low / 2, span = (twice_high - twice_low) / 2;
@@ -137,7 +137,7 @@ Tap tap_at(const Tensor& place, const Tensor& weight, double size, const Samplin
   return {pixel, weight * (1 - at::clamp_max(at::abs(place - pixel), 1))};
 }
 
-// How far the four pixels are: PyTorch's cubic with a = -0.75.
+// Returns the weight of a pixel at a distance, by PyTorch's cubic with a = -0.75; `is_near`: the distance is at most 1.
 Tensor cubic_weight(const Tensor& distance, bool is_near) {
   constexpr double a = -0.75;
   if (is_near) return ((distance * (a + 2) - (a + 3)) * distance) * distance + 1;
@@ -170,7 +170,7 @@ std::vector<Tap> taps_of(const Tensor& grid, double size, const Sampling& sampli
   return taps;
 }
 
-// Adds what is read at all combinations of the axes' taps, from the first axis on.
+// Adds the weighted pixels at all combinations of the axes' taps, from the first axis on.
 void add_taps(const std::vector<std::vector<Tap>>& axes, size_t axis, const Tensor& row, const Tensor& weight,
               const Tensor& input, const Tensor& table, std::optional<Tensor>& sum) {
   if (axis == axes.size()) {
@@ -200,7 +200,7 @@ std::vector<Formed> grid_sampler(const FormulaArguments& args) {
   channels_last.push_back(1);
   const Tensor table = input.permute(channels_last).reshape({rows, channels});
   std::vector<std::vector<Tap>> axes;
-  for (int64_t i = 0; i < spatial; ++i) {  // the grid's last number is of the first axis
+  for (int64_t i = 0; i < spatial; ++i) {  // the grid's last number belongs to the first axis
     const Tensor along = grid.select(-1, spatial - 1 - i).reshape({places});
     axes.push_back(taps_of(along, static_cast<double>(input.size(2 + i)), sampling));
   }

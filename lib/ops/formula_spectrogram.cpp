@@ -16,7 +16,7 @@ struct Frames {
   Tensor window;  // [length]
 };
 
-// The window lies in the middle of the frame.
+// Reads the frames' arguments; the window lies in the middle of the frame.
 Frames read_frames(const FormulaArguments& args, bool is_onesided) {
   Frames frames{args.integer("n_fft"), 0, is_onesided, args.optional("window")};
   check_length(frames.length);
@@ -41,7 +41,7 @@ double scale_of(const FormulaArguments& args, const Frames& frames, Direction di
                                     : transform_scale("backward", direction, frames.length);
 }
 
-// PyTorch pads the signal in Python.
+// True if the signal has to be padded first, which PyTorch does in Python.
 bool pads_before(const OpArguments& args) {
   return !args.has("center") || !args.boolean("center");
 }
@@ -64,7 +64,7 @@ std::vector<Formed> spectrogram(const FormulaArguments& args) {
   return {at::stack({real, imaginary}, -1)};
 }
 
-// [batch, 2 * bins, frames] of what is complex, or has both parts along its last axis.
+// Returns [batch, 2 * bins, frames] of a tensor that is complex, or has both parts along its last axis.
 Tensor joined_bins(const Formed& self, int64_t bins) {
   Formed parts = self;
   if (!self.is_complex()) parts = Formed(self.real.select(-1, 0), self.real.select(-1, 1));

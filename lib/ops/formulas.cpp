@@ -29,7 +29,8 @@ Formulas join_families() {
   return all;
 }
 
-// An operator may have several: for complex numbers, and for what its rule doesn't take.
+// Returns all formulas by operator. An operator may have several: for complex numbers, and for arguments that its rule
+// doesn't take.
 const std::unordered_multimap<std::string, Formula>& formulas_by_name() {
   static const auto by_name = [] {
     std::unordered_multimap<std::string, Formula> result;
@@ -62,7 +63,7 @@ Formed FormulaArguments::complex(const std::string& name) const {
 }
 
 Formed FormulaArguments::formed(const c10::IValue& value) {
-  if (value.isScalar()) {  // of float32, which widens no tensor that it meets
+  if (value.isScalar()) {  // float32 widens no tensor that it meets
     return constant_of([&] { return at::scalar_tensor(value.toScalar(), at::kFloat); });
   }
   if (!value.isTuple()) return value.toTensor();

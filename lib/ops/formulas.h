@@ -107,7 +107,7 @@ at::Tensor constant_of(const std::vector<int64_t>& numbers);
 // Puts zeros between the elements of an axis, so that these are `step` apart.
 at::Tensor spread(const at::Tensor& x, int64_t axis, int64_t step);
 
-// The families of formulas, one for each file.
+// Each family of formulas has one file.
 Formulas loss_formulas();           // formula_losses.cpp
 Formulas class_loss_formulas();     // formula_class_losses.cpp
 Formulas fourier_formulas();        // formula_fourier.cpp

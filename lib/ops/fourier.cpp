@@ -17,14 +17,14 @@ struct Waves {
   Tensor cosines, sines;
 };
 
-// Cosines and sines of all products of a place and a frequency, as doubles. The products are taken modulo the length:
-// whole turns would cost precision. Zeros are exact, as those of PyTorch's transforms are: the angle of a bin whose
-// imaginary part is 0 jumps by a turn if that part has another sign.
+// Returns cosines and sines of all products of a place and a frequency, as doubles. The products are taken modulo the
+// length: whole turns would cost precision. Zeros are exact, as those of PyTorch's transforms are: the angle of a bin
+// whose imaginary part is 0 jumps by a turn if that part has another sign.
 Waves waves(int64_t length, int64_t places, int64_t frequencies) {
   const auto numbers = [](int64_t count) { return at::arange(count, at::TensorOptions(at::kLong)); };
   const Tensor products = at::remainder(numbers(places).unsqueeze(1) * numbers(frequencies).unsqueeze(0), length);
   const Tensor angles = products.to(at::kDouble) * (kFullTurn / static_cast<double>(length));
-  const Tensor is_half = at::eq(at::remainder(products * 2, length), 0);  // of a turn, or none
+  const Tensor is_half = at::eq(at::remainder(products * 2, length), 0);  // half a turn, or none
   const Tensor is_quarter = at::eq(at::remainder(products * 4, length), 0).logical_and(is_half.logical_not());
   return {at::cos(angles).masked_fill(is_quarter, 0), at::sin(angles).masked_fill(is_half, 0)};
 }
@@ -33,7 +33,7 @@ double sign_of(Direction direction) {
   return direction == Direction::kForward ? -1 : 1;
 }
 
-// `count` places of the axis: cut off, or zeros after it.
+// Returns x with `count` elements along the axis: cut off, or with zeros behind.
 Tensor sized(const Tensor& x, int64_t axis, int64_t count) {
   const int64_t size = x.size(axis);
   if (size == count) return x;
@@ -43,7 +43,7 @@ Tensor sized(const Tensor& x, int64_t axis, int64_t count) {
   return at::constant_pad_nd(x, sides, 0);
 }
 
-// The axis times the matrix.
+// Multiplies the axis by the matrix.
 Tensor contracted(const Tensor& x, int64_t axis, const Tensor& matrix) {
   const bool is_last = axis == x.dim() - 1;
   const Tensor moved = is_last ? x : at::transpose(x, axis, -1);
@@ -56,7 +56,8 @@ Formed split_parts(const Tensor& joined, int64_t axis) {
   return {joined.narrow(axis, 0, count), joined.narrow(axis, count, count)};
 }
 
-// With the imaginary parts after the real ones, of which there may be none.
+// Returns the real parts and, if x is complex, the imaginary parts behind them along the axis; both are cut or padded
+// with zeros to `count`.
 Tensor joined_parts(const Formed& x, int64_t axis, int64_t count) {
   const Tensor real = sized(x.real, axis, count);
   return x.is_complex() ? at::cat({real, sized(x.imaginary, axis, count)}, axis) : real;
@@ -83,7 +84,8 @@ Tensor analysis_matrix(int64_t length, int64_t bins, Direction direction, double
   return (at::cat({cosines, sines * sign_of(direction)}, 1) * scale).to(at::kFloat);
 }
 
-// Each bin but the first, and the middle one of an even length, stands for two.
+// Returns the matrix of the transform back to real numbers. Each bin stands for two, except the first and, for an even
+// length, the middle one.
 Tensor synthesis_matrix(int64_t length, Direction direction, double scale) {
   const int64_t bins = length / 2 + 1;
   const auto [cosines, sines] = waves(length, bins, length);

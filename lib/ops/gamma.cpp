@@ -16,17 +16,17 @@ namespace {
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr int kShift = 7;
 
-// An argument below 1/2 by that on the other side of it.
+// Maps x < 1/2 to 1 - x, for the reflection formula.
 Expression reflected(const Expression& x) {
   return choose(is_less(x, 0.5), 1 - x, x);
 }
 
-// How far it is to the nearest whole number.
+// Returns the distance to the nearest whole number.
 Expression from_whole(const Expression& x) {
   return x - round_to_even(x);
 }
 
-// log(gamma(x)) of x >= 3.
+// Computes log(gamma(x)) for x >= 3.
 Expression lgamma_of_large(const Expression& x) {
   const Expression is_shifted = is_less(x, kShift);
   const Expression product = x * (x + 1) * (x + 2) * (x + 3);
@@ -74,7 +74,7 @@ Expression digamma_of_positive(const Expression& x) {
   return log(z) - 0.5 / z - series - choose(is_shifted, sum, 0);
 }
 
-// At 0 infinite on either side, at whole numbers below 0 no number.
+// Computes digamma: infinite at 0, with a sign by the zero's sign, and NaN at whole numbers below 0.
 Expression digamma(const Expression& x) {
   const Expression positive = digamma_of_positive(reflected(x));
   const Expression found = choose(is_less(x, 0.5), positive - cotangent(x) * M_PI, positive);
@@ -89,7 +89,7 @@ Expression whole_power(const Expression& x, int64_t exponent) {
   return result;
 }
 
-// The sum of 1 / (x + k)^s over all k >= 0, for x >= 1/2 (Euler and Maclaurin).
+// Computes the sum of 1 / (x + k)^s over all k >= 0, for x >= 1/2, by the Euler-Maclaurin formula.
 Expression zeta_of_positive(const Expression& x, int64_t s) {
   constexpr double kBernoulli[] = {1.0 / 12, -1.0 / 720, 1.0 / 30240, -1.0 / 1209600, 1.0 / 47900160};
   const auto order = static_cast<double>(s);
@@ -111,8 +111,8 @@ Expression zeta_of_positive(const Expression& x, int64_t s) {
   return tail + choose(is_shifted, sum, 0);
 }
 
-// The coefficients of the n-th derivative of cot(x) as a polynomial of cot(x): each derivative is one by the cotangent
-// times -(1 + cot^2). All have the same sign, so that poles stay infinite.
+// Returns the coefficients of the n-th derivative of cot(x) as a polynomial in cot(x): each derivative is the
+// derivative of the previous polynomial times -(1 + cot^2). All have the same sign, so that poles stay infinite.
 std::vector<double> cotangent_derivative(int64_t n) {
   std::vector<double> coefficients{0, 1};
   for (int64_t i = 0; i < n; ++i) {

@@ -36,13 +36,14 @@ std::vector<ValueType> grid_sample_type(const OpArguments& args) {
   return {input.with_dims({input.dims[0], input.dims[1], grid.dims[1], grid.dims[2]})};
 }
 
-// One coordinate of each place: the whole numbers on both sides of it and how far it is from the lower one.
+// One coordinate of each place: the lower of the whole numbers on its two sides, and its distance from that.
 struct Axis {
   Expression low, share;
   double last;  // the greatest whole number that is a pixel
 };
 
-// From -1..1 to pixels: the ends are the centres of the outer pixels, or their outer borders.
+// Reads a coordinate and turns it from -1..1 into pixels: the ends are the centres of the outer pixels, or their outer
+// borders.
 Axis read_axis(OpContext& ctx, const Expression& grid, size_t which, const Dim& size) {
   Dims begin(4, Dim(0)), end = grid.type().dims;
   begin[3] = Dim(static_cast<int64_t>(which));
@@ -70,7 +71,7 @@ Neighbour neighbour(const Axis& axis, bool is_upper) {
   return {pixel, weight * (1 - minimum(abs(place - pixel), 1))};
 }
 
-// The first row of each place's image in the table.
+// Returns the first row in the table of each place's image.
 at::Tensor first_rows(const TensorType& input, const TensorType& grid) {
   const int64_t places = (grid.dims[1] * grid.dims[2]).value(), rows = (input.dims[2] * input.dims[3]).value();
   return (at::arange(grid.dims[0].value()) * rows).repeat_interleave(places).reshape({-1, 1}).to(at::kFloat);

@@ -40,7 +40,7 @@ std::optional<TensorType> table_of(const TorchNode& node, const char* name, cons
   return type_of_constant(constant->toTensor());
 }
 
-// The size of the axis that argument `dim` names.
+// Returns the size of the axis that argument `dim` names.
 double named_axis(const TorchNode& node, const TensorType& table) {
   const auto constant = torch::jit::toIValue(node.namedInput(c10::Symbol::attr("dim")));
   if (!constant || !constant->isInt() || table.rank() == 0) return kLongestAxis;

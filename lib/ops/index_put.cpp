@@ -21,14 +21,14 @@ bool is_all_constant(const OpArguments& args) {
   return true;
 }
 
-// y[mask] = 0, where the mask is computed: null for other indices.
+// Returns the computed mask of y[mask] = ...; null for other indices.
 const TorchValue* computed_mask(const OpArguments& args) {
   const std::vector<AxisIndex> indices = axis_indices(args);
   const bool is_computed = indices.size() == 1 && indices[0].axis == 0 && indices[0].computed != nullptr;
   return is_computed && args.type_of(indices[0].computed).dtype == at::kBool ? indices[0].computed : nullptr;
 }
 
-// The mask covers the first axes; the same values take the place of all that it marks.
+// The type of a write under a mask, which covers the first axes; the same values replace all elements that it marks.
 std::vector<ValueType> masked_type(const OpArguments& args, const TorchValue* mask) {
   const TensorType self = args.tensor("self"), values = args.tensor("values"), type = args.type_of(mask);
   args.require(type.rank() <= self.rank() && std::equal(type.dims.begin(), type.dims.end(), self.dims.begin()),
@@ -56,7 +56,7 @@ void lower_masked(OpContext& ctx, const TorchValue* mask) {
   select(marked, written, self).set_output();
 }
 
-// The indexed axes are one; its size, and the sizes of the index.
+// The indexed axes merged to one: its size, and the sizes of the index.
 struct Merged {
   size_t first;
   Dims before, behind, index;
@@ -105,7 +105,7 @@ std::vector<ValueType> put_type(const OpArguments& args) {
   return {self};
 }
 
-// The place that the indices say in the merged axes, [1, count, 1].
+// Returns the places in the merged axis that the indices name, [1, count, 1].
 Expression merged_index(OpContext& ctx, const TensorType& self, const Merged& merged) {
   Expression sum = filled(ctx, 0, {at::kFloat, merged.index, {}});
   for (const AxisIndex& index : axis_indices(ctx)) {

@@ -16,7 +16,8 @@
 namespace nnapi_convert {
 namespace {
 
-// PyTorch raises for run-time indices outside the axis; NNAPI doesn't say what a device does with them.
+// Returns the operand of an index argument. PyTorch raises for run-time indices outside the axis; NNAPI doesn't define
+// what a device does with them.
 nnapi::OperandId index_operand(OpContext& ctx, const std::string& name, const Dim& size) {
   if (!ctx.is_constant(name)) return ctx.operand(name).id;
   return ctx.constant_operand(checked_indices(ctx, ctx.constant(name), size));
@@ -55,7 +56,7 @@ void lower_index_select(OpContext& ctx) {
   ctx.set_output(emit_gather(ctx, self, axis, index, ctx.output_type()));
 }
 
-// A tensor of rank 0 is a vector of one element.
+// Returns the type with an axis at least: a tensor of rank 0 becomes a vector of one element.
 TensorType with_an_axis(const TensorType& type) {
   return type.rank() == 0 ? type.with_dims({Dim(1)}) : type;
 }
@@ -83,7 +84,7 @@ std::vector<ValueType> gather_type(const OpArguments& args) {
   return {self.with_dims(index.dims)};
 }
 
-// Of a vector: GATHER itself, whatever the sizes are.
+// Lowers gather on a vector to GATHER itself, whatever the sizes are.
 void lower_vector_gather(OpContext& ctx) {
   Expression self = argument(ctx, "self");
   const auto axis = static_cast<size_t>(checked_axis(ctx, ctx.integer("dim"), self.type().rank()));
@@ -97,8 +98,8 @@ void lower_vector_gather(OpContext& ctx) {
   ctx.set_output(ctx.reshaped({found, picked}, ctx.output_type().dims));
 }
 
-// Places of a computed index, as a vector: its own along the axis, of each element those along the other axes. In
-// float32, which has arithmetic at every level.
+// Returns the flat places that a computed index names, as a vector: the index along the axis, each element's own place
+// along the others. Computes in float32, which has arithmetic at every level.
 nnapi::OperandId computed_places(OpContext& ctx, const at::Tensor& places, int64_t axis) {
   constexpr int64_t kMostElements = int64_t{1} << 24;  // whole numbers that a float32 holds
   ctx.require(places.numel() <= kMostElements, fmt::format("{} elements", places.numel()),
@@ -117,7 +118,7 @@ nnapi::OperandId computed_places(OpContext& ctx, const at::Tensor& places, int64
   return cast(along + rest, at::kInt).id();
 }
 
-// All elements by their place in the flat tensor.
+// Lowers gather by a GATHER of the flat tensor at each element's place in it.
 void lower_gather(OpContext& ctx) {
   const bool is_known = ctx.is_constant("index") && all_fixed(ctx.tensor("self").dims);
   if (!is_known && is_vector(ctx)) return lower_vector_gather(ctx);
@@ -145,7 +146,7 @@ void lower_gather(OpContext& ctx) {
   ctx.set_output(ctx.reshaped({emit_gather(ctx, source, 0, indices, picked), picked}, ctx.output_type().dims));
 }
 
-// Shifts by axis; all axes as one where none is named.
+// The shifts of roll, for each axis; all axes count as one if none is named.
 struct Rotation {
   bool is_flat = false;
   std::vector<std::pair<size_t, int64_t>> shifts;

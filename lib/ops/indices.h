@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads indices and picks elements by them. Of indices that are computed at run time: in some operators PyTorch counts
-// indices below 0 from the end (x[i], select); in others it raises an error (gather, index_select, embedding). NNAPI
-// doesn't define an index outside the axis: devices read past the tensor. Constant indices are counted from the front
-// at conversion.
+// Reads indices and picks elements by them. For indices computed at run time, some operators of PyTorch count indices
+// below 0 from the end (x[i], select); others raise an error (gather, index_select, embedding). NNAPI doesn't define an
+// index outside the axis: devices read past the tensor. Constant indices are counted from the front at conversion.
 #pragma once
 
 #include <vector>

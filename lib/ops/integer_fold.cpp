@@ -37,7 +37,7 @@ Expression combined(OperationCode code, const Expression& a, const Expression& b
   }
 }
 
-// Halves the axis until one is left; an odd one out waits for the end.
+// Combines the two halves of the axis until one element is left; an odd element is kept for the end.
 Expression fold_axis(OperationCode code, Expression x, size_t axis) {
   std::optional<Expression> rest;
   while (x.type().dims[axis].value() > 1) {

@@ -27,7 +27,7 @@ bool is_arithmetic(OperationCode code) {
   return has_trait(code, OperationTrait::kArithmetic);
 }
 
-// How many of an operation's first inputs are the numbers.
+// Returns how many of the operation's first inputs are tensors of numbers.
 size_t number_count(OperationCode code, size_t inputs) {
   if (code == OperationCode::CONCATENATION) return inputs - 1;
   return is_arithmetic(code) ? 2 : 1;
@@ -46,7 +46,7 @@ bool are_exact_in_float32(OpContext& ctx, OperandId id) {
   return range && range->is_exact_in_float32();
 }
 
-// Constants are converted here.
+// Returns the operand as float32: a converted constant, or the result of a CAST.
 OperandId as_floats(OpContext& ctx, OperandId id) {
   const nnapi::Operand operand = ctx.builder().model().at(id);
   if (const nnapi::Constant* constant = operand.constant()) {
@@ -67,8 +67,9 @@ OperandId emit_as_floats(OpContext& ctx, OperationCode code, std::vector<Operand
   return ctx.builder().add(OperationCode::CAST, {result}, to_operand(type));
 }
 
-// NNAPI's DIV of integers rounds down. A half more leaves the quotient between the same whole numbers, and at least
-// half a divisor's part away from both: a division that isn't rounded correctly doesn't change the result.
+// Divides as NNAPI's DIV of integers, which rounds down. Adding 1/2 to the dividend leaves the quotient between the
+// same whole numbers, at least 1/2 divided by the divisor away from both: a division that isn't rounded correctly
+// doesn't change the result.
 OperandId quotient_as_floats(OpContext& ctx, const std::vector<OperandId>& inputs, const TensorType& type) {
   const auto floats = [&](OperandId id) {
     return Expression(ctx, {as_floats(ctx, id), {at::kFloat, dims_of(ctx, id), {}}});
@@ -82,7 +83,7 @@ bool has_constant_sizes(OpContext& ctx, const std::vector<OperandId>& inputs, si
                      [&](OperandId id) { return all_fixed(dims_of(ctx, id)); });
 }
 
-// Elements of an axis by a constant table of places, whose axes take its place.
+// Picks elements of an axis by a constant table of places; the table's axes take the axis's place.
 LoweredTensor picked(OpContext& ctx, const LoweredTensor& x, size_t axis, const at::Tensor& places) {
   Dims dims(x.type.dims.begin(), x.type.dims.begin() + static_cast<std::ptrdiff_t>(axis));
   for (const int64_t size : places.sizes()) dims.emplace_back(size);
@@ -92,7 +93,8 @@ LoweredTensor picked(OpContext& ctx, const LoweredTensor& x, size_t axis, const 
   return {ctx.emit_to(OperationCode::GATHER, {x.id, axis_id, ctx.constant_operand(places)}, type), type};
 }
 
-// Each part is spread over the whole axis, and a constant mask says where it counts.
+// Joins the inputs along an axis by SELECT: each input is spread over the whole axis, and a constant mask says where it
+// counts.
 Moved joined(OpContext& ctx, const std::vector<OperandId>& inputs, const TensorType& type) {
   const size_t count = inputs.size() - 1;
   if (ctx.feature_level() < kPicksIntegers || !has_constant_sizes(ctx, inputs, count)) return std::nullopt;
@@ -118,7 +120,7 @@ Moved joined(OpContext& ctx, const std::vector<OperandId>& inputs, const TensorT
   return result ? Moved(result->id) : std::nullopt;
 }
 
-// For each axis how many of the new ones, from the front, it becomes; nothing where an axis goes into others.
+// Returns for each axis how many of the new axes, in order, it becomes; nothing if an axis merges with others.
 std::optional<std::vector<size_t>> axes_made_of(const std::vector<int64_t>& from, const std::vector<int64_t>& to) {
   std::vector<size_t> counts;
   size_t next = 0;
@@ -136,7 +138,7 @@ std::optional<std::vector<size_t>> axes_made_of(const std::vector<int64_t>& from
   return next == to.size() ? std::optional(counts) : std::nullopt;
 }
 
-// Axes of size 1 that come in between.
+// Returns the places in `to` of its new axes, if `to` is `from` with new axes of size 1; else nothing.
 std::optional<std::vector<size_t>> new_axes(const Dims& from, const Dims& to) {
   std::vector<size_t> added;
   size_t next = 0;
@@ -152,7 +154,7 @@ std::optional<std::vector<size_t>> new_axes(const Dims& from, const Dims& to) {
   return next == from.size() ? std::optional(added) : std::nullopt;
 }
 
-// The operand that became `id` by axes of size 1 alone.
+// Returns the operand that became `id` only by adding axes of size 1 (EXPAND_DIMS).
 OperandId before_new_axes(const nnapi::Model& model, OperandId id) {
   for (auto operation = model.operations.rbegin(); operation != model.operations.rend(); ++operation) {
     if (operation->outputs[0] == id && operation->code == OperationCode::EXPAND_DIMS) id = operation->inputs[0];
@@ -189,7 +191,7 @@ Moved unfolded(OpContext& ctx, OperandId input, const TensorType& type) {
   return result.id;
 }
 
-// Steps along axes, by the places that they lead to.
+// Slices by GATHERs of the places that the steps along each axis lead to.
 Moved stepped(OpContext& ctx, const std::vector<OperandId>& inputs) {
   if (ctx.feature_level() < kPicksIntegers || !has_constant_sizes(ctx, inputs, 1)) return std::nullopt;
   const auto numbers = [&](size_t i) { return *ctx.builder().model().at(inputs[i]).ints(); };
@@ -205,7 +207,7 @@ Moved stepped(OpContext& ctx, const std::vector<OperandId>& inputs) {
   return result.id;
 }
 
-// By the places in the flat tensor.
+// Transposes by a GATHER of the places in the flat tensor.
 Moved turned(OpContext& ctx, const std::vector<OperandId>& inputs, const TensorType& type) {
   constexpr int64_t kMostPlaces = int64_t{1} << 20;
   if (ctx.feature_level() < kReshapesIntegers || !all_fixed(type.dims)) return std::nullopt;
@@ -219,7 +221,7 @@ Moved turned(OpContext& ctx, const std::vector<OperandId>& inputs, const TensorT
   return ctx.reshaped(moved, type.dims);
 }
 
-// Both halves of each integer move as float32, which holds them, and are put together again.
+// Moves both halves of each integer as float32, which holds them exactly, and puts them together again.
 OperandId moved_in_halves(OpContext& ctx, OperationCode code, const std::vector<OperandId>& inputs,
                           const TensorType& type) {
   constexpr double kHalf = 1 << 12;
@@ -239,7 +241,7 @@ OperandId moved_in_halves(OpContext& ctx, OperationCode code, const std::vector<
   return (moved(high) * kHalf + moved(low)).id();
 }
 
-// By operations that take integers; nothing where this feature level has none for it.
+// Moves integers by operations that take them; nothing if this feature level has no such operations.
 Moved moved_exactly(OpContext& ctx, OperationCode code, const std::vector<OperandId>& inputs, const TensorType& type) {
   Moved result;
   if (code == OperationCode::CONCATENATION) result = joined(ctx, inputs, type);
@@ -252,9 +254,9 @@ Moved moved_exactly(OpContext& ctx, OperationCode code, const std::vector<Operan
   return result;
 }
 
-// True if float32 holds the inputs exactly; for arithmetic, also the result. Of a quotient, the divisor is above 0.
+// True if float32 holds the inputs exactly; for arithmetic, also the result. A divisor also has to be above 0.
 bool is_exact_as_floats(OpContext& ctx, OperationCode code, const std::vector<OperandId>& inputs) {
-  constexpr double kMostDividend = 1 << 22;  // floats have halves of such numbers
+  constexpr double kMostDividend = 1 << 22;  // float32 holds halves of numbers up to this
   const size_t count = number_count(code, inputs.size());
   for (size_t i = 0; i < count; ++i) {
     if (!are_exact_in_float32(ctx, inputs[i])) return false;

@@ -11,8 +11,8 @@ namespace nnapi_convert {
 
 IntegerForms integer_forms();
 
-// Refuses integers that float32 may round, at a feature level that doesn't calculate with integers. `what` is what
-// NNAPI does with them, as "sums".
+// Refuses integers that float32 may round, at a feature level that doesn't calculate with integers. `what` names the
+// operation, such as "sums".
 [[noreturn]] void refuse_large_integers(OpContext& ctx, const std::string& what);
 
 }  // namespace nnapi_convert

@@ -25,7 +25,7 @@ IntegerRange operator-(const IntegerRange& a);
 IntegerRange operator*(const IntegerRange& a, const IntegerRange& b);
 // Returns the range of float32 numbers rounded to integers.
 IntegerRange rounded_floats();
-// Of any number of factors: known of bools and signs alone.
+// Returns the range of a product of any number of such factors; it is known only for bools and signs (-1, 0, 1).
 std::optional<IntegerRange> product(const IntegerRange& factors);
 // Returns the range of the quotient, rounded in any way; the divisor is never 0.
 IntegerRange quotient(const IntegerRange& a, const IntegerRange& b);

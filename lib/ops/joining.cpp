@@ -16,7 +16,7 @@ std::string list_name(const OpArguments& args) {
   return args.has("qx") ? "qx" : "tensors";
 }
 
-// The dtype to which PyTorch promotes the tensors; that of the first one where they are quantised.
+// Returns the dtype to which PyTorch promotes the tensors; for quantised tensors the first one's.
 at::ScalarType joined_dtype(const OpArguments& args, const TensorTypes& tensors) {
   at::ScalarType dtype = tensors.front().dtype;
   for (const TensorType& type : tensors) {
@@ -28,8 +28,8 @@ at::ScalarType joined_dtype(const OpArguments& args, const TensorTypes& tensors)
   return dtype;
 }
 
-// The tensors to join, with the dtype that they have in the result. Empty tensors add nothing but their dtype: those of
-// size 0 along the axis, and those of one axis that PyTorch lets join tensors of any rank. NNAPI has none.
+// Returns the tensors to join, with the dtype of the result. Leaves out empty tensors, which NNAPI lacks; they add only
+// their dtype: those of size 0 along the axis, and those of one axis that PyTorch lets join tensors of any rank.
 TensorTypes joined_tensors(const OpArguments& args) {
   const TensorTypes all = args.tensors(list_name(args));
   args.require(!all.empty(), "no tensors to join", "one or more");
@@ -68,7 +68,7 @@ std::vector<ValueType> cat_type(const OpArguments& args) {
   return {type};
 }
 
-// The operands to join, with the scale of the result.
+// Returns the operands to join, which must have the scale of the result.
 std::vector<nnapi::OperandId> joined_operands(OpContext& ctx, const TensorType& output) {
   std::vector<nnapi::OperandId> inputs;
   for (const LoweredTensor& tensor : ctx.operands(list_name(ctx))) {
@@ -115,8 +115,8 @@ std::vector<ValueType> stack_type(const OpArguments& args) {
   return {first.with_dims(dims)};
 }
 
-// Tensors joined along the axis that the new one comes before have their elements in the right order already; a new
-// last axis has to be there before.
+// stack: joins the tensors along the axis before which the new axis comes, which gives the elements the right order. A
+// new last axis is added to each tensor before.
 void lower_stack(OpContext& ctx) {
   const TensorType output = ctx.output_type();
   std::vector<nnapi::OperandId> inputs = joined_operands(ctx, output);
@@ -148,7 +148,7 @@ Dims with_rank(Dims dims, size_t rank) {
   return dims;
 }
 
-// The shape asked for: -1 keeps the tensor's size.
+// Returns the shape that expand() asks for; -1 keeps the tensor's size.
 Dims expanded(const OpArguments& args, const TensorType& self) {
   if (args.has("other")) return args.tensor("other").dims;
   Dims wanted = args.sizes("size");
@@ -209,7 +209,7 @@ void lower_repeat(OpContext& ctx) {
   ctx.set_output(emit_tile(ctx, {ctx.reshaped(self, own), self.type.with_dims(own)}, multiples));
 }
 
-// The tensor whose axis is repeated: the flat one where no axis is given.
+// Returns the tensor whose axis is repeated: the flat tensor if no axis is given.
 TensorType interleaved_source(const OpArguments& args, size_t& axis) {
   const TensorType self = args.tensor("self");
   if (args.is_none("dim")) {
@@ -229,7 +229,7 @@ std::vector<ValueType> interleave_type(const OpArguments& args) {
   return {type};
 }
 
-// Each element of the axis becomes an axis of its own, which is repeated.
+// repeat_interleave: adds an axis of size 1 behind the axis, repeats it, and merges both.
 void lower_interleave(OpContext& ctx) {
   const LoweredTensor self = ctx.operand("self");
   size_t axis = 0;

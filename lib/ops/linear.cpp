@@ -12,7 +12,7 @@
 namespace nnapi_convert {
 namespace {
 
-// All sizes but the last, and `features`.
+// Returns the input's sizes with `out_features` as the last; refuses an input whose last size isn't `in_features`.
 Dims linear_dims(const OpArguments& args, const TensorType& input, const Dim& in_features, const Dim& out_features) {
   require_rank(args, input, 1, 6);
   args.require(input.dims.back() == in_features, "an input " + to_text(input),
@@ -22,7 +22,7 @@ Dims linear_dims(const OpArguments& args, const TensorType& input, const Dim& in
   return dims;
 }
 
-// The sizes as FULLY_CONNECTED takes them: it reads all axes but the last as one, from rank 2 to 4.
+// Returns the sizes in a form that FULLY_CONNECTED takes: it reads all axes but the last as one, from rank 2 to 4.
 Dims rows_of(const Dims& dims) {
   if (dims.size() >= 2 && dims.size() <= 4) return dims;
   return {product(Dims(dims.begin(), dims.end() - 1)), dims.back()};
@@ -66,8 +66,8 @@ std::vector<ValueType> quantized_linear_type(const OpArguments& args) {
   return {TensorType{at::kQUInt8, linear_dims(args, input, weight.size(1), weight.size(0)), output}};
 }
 
-// FULLY_CONNECTED takes no weights with a scale for each channel; a convolution with a filter of 1 x 1 does, of rows as
-// images of one cell.
+// Lowers a linear layer to a convolution with a filter of 1 x 1, on rows as images of one cell: FULLY_CONNECTED takes
+// no weights with a scale for each channel.
 void lower_as_convolution(OpContext& ctx, const LoweredTensor& input, const QuantizedWeights& weights,
                           FuseCode activation) {
   const Dim rows = product(Dims(input.type.dims.begin(), input.type.dims.end() - 1));

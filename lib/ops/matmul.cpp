@@ -50,7 +50,7 @@ Factor batch_matmul(OpContext& ctx, const Factor& left, const Factor& right, boo
                  float_type(dims));
 }
 
-// left [B, M, K], right [B, N, K], either batch may be 1: every pair of rows multiplied, and summed along K.
+// Multiplies every pair of rows of left [B, M, K] and right [B, N, K], and sums along K; either batch may be 1.
 Factor summed_product(OpContext& ctx, const Factor& left, const Factor& right) {
   const Dim batch = left.dims()[0] == Dim(1) ? right.dims()[0] : left.dims()[0];
   const Dim& rows = left.dims()[1];
@@ -97,7 +97,7 @@ Factor merged_batch(const Factor& factor) {
   return factor.reshaped({product(leading(factor.dims(), 2)), factor.dims().end()[-2], factor.dims().back()});
 }
 
-// Both with the same batch sizes.
+// Multiplies batches of matrices; both have the same batch sizes.
 Factor product_of_batches(OpContext& ctx, const Factor& left, const Factor& right) {
   if (ctx.can_use(OperationCode::BATCH_MATMUL, kBatchMatmulLevel) && left.rank() <= 4)
     return batch_matmul(ctx, left, right, false);
@@ -140,7 +140,7 @@ Factor batch_product(OpContext& ctx, const Factor& left, const Factor& right, bo
   if (ctx.can_use(OperationCode::BATCH_MATMUL, kBatchMatmulLevel))
     return batch_matmul(ctx, left, right, right_is_transposed);
   const Factor weights = right_is_transposed ? right : transposed(right);
-  // Rows by one vector: the products of their numbers take no more room than the rows.
+  // For rows by one vector, the products of single numbers take no more room than the rows.
   const bool is_small = left.dims()[1] == Dim(1) || weights.dims()[1] == Dim(1);
   const bool is_fixed = left.dims()[0].is_fixed() && weights.dims()[1].is_fixed();
   return is_fixed && !is_small ? product_of_parts(ctx, left, weights) : summed_product(ctx, left, weights);
@@ -159,7 +159,7 @@ Factor matrix_product(OpContext& ctx, Factor left, Factor right) {
     const Factor rows = left.rank() > 4 ? merged_batch(left) : left;
     return row_product(ctx, rows, weights).reshaped(dims);
   }
-  if (product(left_batch) == Dim(1)) {  // its rows are the weights of the other's columns
+  if (product(left_batch) == Dim(1)) {  // left is one matrix: it becomes the weights
     const Factor weights = left.reshaped({left.dims().end()[-2], left.dims().back()});
     const Factor columns = transposed(right.rank() > 4 ? merged_batch(right) : right);
     Dims result = leading(columns.dims(), 1);
@@ -184,7 +184,7 @@ Dims matmul_dims(const OpArguments& args, const Dims& left, const Dims& right) {
 
 namespace {
 
-// The factors' names in a schema, and their ranks (0: any).
+// The names of the factors in a schema, and their ranks (0: any).
 struct ProductArguments {
   const char* left;
   const char* right;
@@ -227,7 +227,7 @@ void lower_product(OpContext& ctx) {
   ctx.set_output(result.reshaped(ctx.output_type().dims).operand());
 }
 
-// A result of beta * self + alpha * product: self broadcasts to the product.
+// Returns the sizes of beta * self + alpha * product; self has to broadcast to the product.
 Dims with_added(const OpArguments& args, const Dims& dims) {
   const TensorType self = args.tensor("self");
   require_float(args, self);
@@ -243,7 +243,7 @@ std::vector<ValueType> added_product_type(const OpArguments& args) {
   return {float_type(with_added(args, product_dims(args, names)))};
 }
 
-// alpha goes into a constant factor where there is one.
+// Multiplies two matrices by alpha, which goes into a constant factor if there is one.
 Factor scaled_product(OpContext& ctx, const Factor& left, const Factor& right, double alpha) {
   if (left.is_constant()) return matrix_product(ctx, left.scaled(alpha), right);
   if (right.is_constant()) return matrix_product(ctx, left, right.scaled(alpha));
@@ -263,7 +263,7 @@ void lower_added_product(OpContext& ctx) {
   add_to_product(ctx, scaled_product(ctx, Factor(ctx, names.left), Factor(ctx, names.right), ctx.number("alpha")));
 }
 
-// A vector that is added to every row is the bias.
+// addmm: a vector that is added to every row becomes the bias.
 void lower_addmm(OpContext& ctx) {
   const Factor weights = transposed(Factor(ctx, "mat2"));
   const Factor self = Factor(ctx, "self").scaled(ctx.number("beta"));
@@ -276,7 +276,7 @@ void lower_addmm(OpContext& ctx) {
   ctx.set_output(row_product(ctx, Factor(ctx, "mat1"), weights.scaled(alpha), bias).operand());
 }
 
-// The sum over the batch is a longer inner axis.
+// addbmm: the sum over the batch becomes a longer inner axis.
 std::vector<ValueType> addbmm_type(const OpArguments& args) {
   const Dims dims = product_dims(args, kBaddbmm);
   return {float_type(with_added(args, {dims[1], dims[2]}))};

@@ -13,19 +13,19 @@ namespace {
 
 using at::Tensor;
 
-constexpr int64_t kMostRows = 16;  // 20 operations each
+constexpr int64_t kMostRows = 16;  // each takes 20 operations
 
-// 0, 1, 2... in a column.
+// Returns the numbers 0, 1, 2... as a column.
 Tensor row_numbers(int64_t rows) {
   return constant_of([&] { return at::arange(rows, at::TensorOptions(at::kLong)).unsqueeze(1); });
 }
 
-// The one row that is marked.
+// Returns the one marked row.
 Tensor picked(const Tensor& rows, const Tensor& is_it) {
   return (rows * is_it.to(at::kFloat)).sum({-2}, true);
 }
 
-// Undefined tensors stand for no elements.
+// Returns the elements from `begin` to before `end` along the axis; an undefined tensor stands for none.
 Tensor part(const Tensor& x, int64_t axis, int64_t begin, int64_t end) {
   return begin < end ? x.narrow(axis, begin, end - begin) : Tensor();
 }
@@ -42,7 +42,7 @@ Tensor joined(const std::vector<Tensor>& parts, int64_t axis) {
   return wanted.size() == 1 ? wanted[0] : at::cat(wanted, axis);
 }
 
-// [batch] of [batch, 1, 1]: the first step that is marked, counted from 1.
+// Returns, as [batch], the first marked step of marks [batch, 1, 1], counted from 1; 0 for none.
 Tensor first_marked(const std::vector<Tensor>& marks) {
   Tensor found;
   for (size_t k = marks.size(); k-- > 0;) {
@@ -81,7 +81,8 @@ int64_t square_rows(const Tensor& matrix) {
   return few_rows(matrix, rows);
 }
 
-// The rows that are left shrink by one in each step: the first of them takes the place of the pivot's row.
+// Eliminates step by step. Each step takes the pivot's row out of the remaining rows; the first of them takes its
+// place.
 Elimination eliminate(const Tensor& matrix, int64_t steps) {
   Elimination result;
   std::vector<Tensor> done;

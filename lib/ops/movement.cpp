@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Elements moved to other places by a table: ATen itself runs the operator on the places, and a GATHER by the result
-// runs it on the elements. Diagonals, triangles, windows, and what is written into a part of a tensor.
+// runs it on the elements. Diagonals, triangles, windows, and writes into a part of a tensor.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 #include <torch/csrc/jit/runtime/operator.h>
@@ -16,9 +16,9 @@ namespace nnapi_convert {
 namespace {
 
 constexpr const char* kGiveSizes = "give every size of the input with --input";
-constexpr int64_t kMostPlaces = int64_t{1} << 24;  // the table is a constant of as many int32
+constexpr int64_t kMostPlaces = int64_t{1} << 24;  // the table is a constant with an int32 for each
 
-// Arguments that hold the elements that are moved.
+// True for the names of arguments whose elements are moved.
 bool is_moved(const std::string& name) {
   return name == "self" || name == "input" || name == "src" || name == "source" || name == "values";
 }
@@ -30,10 +30,10 @@ void check_moved(const OpArguments& args, const TensorType& type, const TensorTy
   args.require(all_fixed(type.dims), "flexible sizes", "fixed sizes", kGiveSizes);
 }
 
-// For each element of the result the place that it comes from among those of all moved arguments, one after the other,
-// counted from 1; 0 is a zero.
+// For each element of the result, the place of its source among the elements of all moved arguments, one argument
+// behind the other, counted from 1; 0 stands for the number 0.
 struct Table {
-  std::vector<std::string> moved;  // names of arguments
+  std::vector<std::string> moved;  // the names of the moved arguments
   at::Tensor places;
 };
 
@@ -54,7 +54,7 @@ c10::IValue other_argument(const OpArguments& args, const c10::Argument& argumen
   return takes_none ? c10::IValue(indices) : c10::IValue(tensors);
 }
 
-// With doubles, as ATen has no windows of whole numbers.
+// Runs the operator on the places, as doubles: ATen has no windows (im2col) of integers.
 Table run_on_places(const OpArguments& args) {
   Table table;
   torch::jit::Stack stack;
@@ -94,7 +94,7 @@ std::vector<ValueType> moved_type(const OpArguments& args) {
 
 namespace {
 
-// All moved elements as one vector, which begins with a zero if any place needs one.
+// Returns all moved elements as one vector, which begins with a zero if any place needs one.
 LoweredTensor joined(OpContext& ctx, const Table& table, bool has_zero) {
   std::vector<nnapi::OperandId> parts;
   const TensorType self = ctx.tensor(tensor_name(ctx));
@@ -130,7 +130,7 @@ void lower_moved(OpContext& ctx) {
 
 namespace {
 
-// ATen makes all tuples and keeps those in order.
+// The type of combinations(). Limits the number of tuples: ATen makes all of them, and keeps those in order.
 std::vector<ValueType> combinations_type(const OpArguments& args) {
   const TensorType self = args.tensor("self");
   require_rank(args, self, 1, 1);

@@ -6,7 +6,7 @@
 
 namespace nnapi_convert {
 
-// The line, and the lines of the calls that led there.
+// Copies the source line, and the lines of the calls that led there.
 inline void take_place(torch::jit::Node& made, const torch::jit::Node& original) {
   made.setSourceRange(original.sourceRange());
   if (original.callstack()) made.setCallStack(*original.callstack());

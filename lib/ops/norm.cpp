@@ -14,7 +14,7 @@
 namespace nnapi_convert {
 namespace {
 
-// The type of the input, or quantised as the arguments say.
+// Returns the type of the input, or the quantised type that the arguments give.
 std::vector<ValueType> normalised_type(const OpArguments& args) {
   if (args.has("output_scale")) return given_quantization(args);
   const TensorType input = args.tensor(tensor_name(args));
@@ -41,7 +41,7 @@ std::vector<ValueType> batch_norm_type(const OpArguments& args) {
   return normalised_type(args);
 }
 
-// A vector of a value per channel that broadcasts against an operand of `rank` axes.
+// Returns a vector with a value per channel as a constant that broadcasts against an operand of `rank` axes.
 Expression per_channel(OpContext& ctx, const at::Tensor& values, size_t rank) {
   std::vector<int64_t> shape(rank - 1, 1);
   shape[0] = values.numel();
@@ -61,7 +61,8 @@ void lower_batch_norm(OpContext& ctx) {
   (x * per_channel(ctx, factor, rank) + per_channel(ctx, offset, rank)).set_output();
 }
 
-// The input less its mean, and 1 / sqrt(variance + eps), along axes that stay.
+// The mean along some axes, the input minus its mean (`centred`), and 1 / sqrt(variance + eps) (`factor`). The axes
+// stay, with size 1.
 struct Standard {
   Expression mean, centred, factor;
 };
@@ -99,7 +100,7 @@ std::vector<ValueType> layer_norm_type(const OpArguments& args) {
   return {types[0], statistics, statistics};
 }
 
-// x * weight + bias, where there are such.
+// Returns x * weight + bias, as far as the node has them.
 Expression affine(OpContext& ctx, Expression x) {
   if (!ctx.is_none("weight")) x = x * argument_as(ctx, "weight", at::kFloat);
   return ctx.is_none("bias") ? x : x + argument_as(ctx, "bias", at::kFloat);
@@ -122,7 +123,7 @@ Expression affine_per_channel(OpContext& ctx, Expression x) {
   return ctx.is_none("bias") ? x : x + per_channel(ctx, ctx.constant("bias"), rank);
 }
 
-// Each channel by itself. INSTANCE_NORMALIZATION takes images: other ranks are seen as such.
+// Normalises each channel by itself, by INSTANCE_NORMALIZATION; tensors of other ranks are reshaped to images.
 Expression normalise_instances(const Expression& x, double eps) {
   OpContext& ctx = x.context();
   const Dims dims = x.type().dims;
@@ -168,7 +169,8 @@ std::vector<ValueType> group_norm_type(const OpArguments& args) {
   return normalised_type(args);
 }
 
-// Means of channels [N, C] as means of their groups, for each channel: a product with a constant matrix.
+// Turns means of channels [N, C] into the means of their groups, for each channel, by a product with a constant matrix.
+// Adds `added`.
 Expression group_means(const Expression& means, int64_t groups, double added) {
   OpContext& ctx = means.context();
   const int64_t channels = means.type().dims[1].value();
@@ -180,7 +182,8 @@ Expression group_means(const Expression& means, int64_t groups, double added) {
                      ctx.builder().int32(static_cast<int64_t>(FuseCode::NONE))});
 }
 
-// By means of channels, so that no axes are moved: the image is read as it lies, in either layout.
+// Standardises each group of channels. Computes the statistics from means of channels, so that no axes are moved: the
+// image is read as it lies, in either layout.
 Standard standardise_groups(const Expression& x, int64_t groups, double eps) {
   const std::vector<int64_t> axes = axes_from(2, x.type().rank());
   Dims per_channel_dims(x.type().dims.begin(), x.type().dims.begin() + 2);
@@ -192,7 +195,7 @@ Standard standardise_groups(const Expression& x, int64_t groups, double eps) {
   return {mean, centred, reshape(rsqrt(variance), per_channel_dims)};
 }
 
-// The sizes of the input are given once more.
+// The type of native_group_norm, whose arguments N, C and HxW repeat the input's sizes.
 std::vector<ValueType> native_group_norm_type(const OpArguments& args) {
   const std::vector<ValueType> types = group_norm_type(args);
   const TensorType input = args.tensor("input");
@@ -204,7 +207,7 @@ std::vector<ValueType> native_group_norm_type(const OpArguments& args) {
   return {types[0], statistics, statistics};
 }
 
-// The weight goes to the factor, which is small.
+// Multiplies the weight into the factor of each channel (N x C numbers), not into the image.
 void lower_group_norm(OpContext& ctx) {
   const Expression x = dequantize(argument(ctx, "input"));
   const size_t rank = x.type().rank();
@@ -220,7 +223,7 @@ void lower_group_norm(OpContext& ctx) {
   (ctx.is_none("bias") ? scaled : scaled + per_channel(ctx, ctx.constant("bias"), rank)).set_output();
 }
 
-// The same, with mean and factor of each group.
+// aten::native_group_norm: group_norm's result, then the mean and 1 / sqrt(variance + eps) of each group.
 void lower_native_group_norm(OpContext& ctx) {
   lower_group_norm(ctx);
   const int64_t samples = ctx.integer("N"), groups = group_count(ctx);
@@ -231,7 +234,7 @@ void lower_native_group_norm(OpContext& ctx) {
   reshape(standard.factor, {samples, groups}).set_output(2);
 }
 
-// The axis along which vectors lie; none of rank 0, which is a vector of one number.
+// Returns the axis along which vectors lie; none for rank 0, which is a vector of one number.
 std::vector<int64_t> vector_axes(const OpArguments& args, size_t rank) {
   if (rank == 0) return {};
   return {checked_axis(args, args.integer("dim"), rank)};

@@ -23,11 +23,11 @@ std::optional<Frame> parse_frame(const std::string& text) {
   const size_t close = text.find("):");
   if (open == std::string::npos || close == std::string::npos || close <= open + 1) return std::nullopt;
   const std::string line = text.substr(open + 1, close - open - 1);
-  if (line.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;  // code, and no frame
+  if (line.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;  // a line of code, not a frame
   return Frame{text.substr(0, open), line};
 }
 
-// The innermost frame outside PyTorch itself; empty if there is none.
+// Returns the innermost frame outside PyTorch itself; empty if there is none.
 std::string user_frame(const std::string& stack) {
   std::istringstream lines(stack);
   for (std::string line; std::getline(lines, line);) {
@@ -37,7 +37,8 @@ std::string user_frame(const std::string& stack) {
   return "";
 }
 
-// The Python that the node came from, or its place in the archive's code where the debug information is damaged.
+// Returns the Python source that the node came from, or its place in the archive's code if the debug information is
+// damaged.
 torch::jit::SourceRange original_range(const torch::jit::SourceRange& range) {
   try {
     return range.findSourceRangeThatGenerated().value_or(range);
@@ -50,16 +51,16 @@ bool is_of_pytorch(const std::string& place) {
   return place.find("/torch/") != std::string::npos;
 }
 
-// "net.py:12"; empty where nothing tells. An archive's code is generated; its debug information leads back to the
-// Python that was traced or scripted.
+// Returns a line such as "net.py:12"; empty if it is unknown. An archive's code is generated; its debug information
+// leads back to the Python that was traced or scripted.
 std::string line_of(const torch::jit::SourceRange& range) {
   const auto location = range.file_line_col();
   if (!location || std::get<0>(*location).empty()) return "";
   return fmt::format("{}:{}", std::get<0>(*location), std::get<1>(*location));
 }
 
-// The user's line that led to a line of PyTorch's: of the frames that a trace records, or of the calls that were
-// inlined.
+// Returns the user's line that led to a line of PyTorch's own: from the frames that a trace records, or from the calls
+// that were inlined.
 std::string line_of_user(const torch::jit::SourceRange& range, const TorchNode& node) {
   if (range.source()) {
     const std::string frame = user_frame(range.source()->text_str().str());

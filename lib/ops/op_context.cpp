@@ -56,7 +56,7 @@ LoweredTensor OpContext::lowered(const TorchValue* value) {
 
 namespace {
 
-// int64 as int32, with a check that nothing is lost.
+// Returns int64 as int32; refuses numbers that int32 doesn't hold.
 at::Tensor as_operand_value(const OpArguments& args, const at::Tensor& tensor) {
   if (tensor.scalar_type() != at::kLong) return tensor;
   if (tensor.numel() > 0) {
@@ -111,9 +111,9 @@ void OpContext::emit(OperationCode code, std::vector<nnapi::OperandId> inputs) {
 
 namespace {
 
-constexpr int64_t kLargestFilledConstant = 4096;  // elements of a constant that says the same everywhere
+constexpr int64_t kLargestFilledConstant = 4096;  // elements of a constant with one number everywhere
 
-// Operations that move elements and take no bool.
+// True for operations that move elements and take no bool.
 bool moves_numbers_only(OperationCode code) {
   const bool moves = has_trait(code, OperationTrait::kMovesValues) || code == OperationCode::CONCATENATION;
   return moves && !find_operation(code)->takes(OperandCode::TENSOR_BOOL8);
@@ -130,12 +130,12 @@ nnapi::OperandId filled(OpContext& ctx, const TensorType& type, double value) {
   return ctx.emit_to(OperationCode::TILE, {one, ctx.builder().int32_tensor(type.dims)}, type);
 }
 
-// CAST takes no bool.
+// Turns bools into numbers by SELECT, as CAST takes no bool.
 nnapi::OperandId numbers_of(OpContext& ctx, nnapi::OperandId condition, const TensorType& type) {
   return ctx.emit_to(OperationCode::SELECT, {condition, filled(ctx, type, 1), filled(ctx, type, 0)}, type);
 }
 
-// NNAPI takes a size of 0 for an unknown one.
+// Refuses empty tensors: NNAPI takes a size of 0 for an unknown one.
 void require_elements(const OpContext& ctx, const Dims& dims) {
   const bool is_empty = std::find(dims.begin(), dims.end(), Dim(0)) != dims.end();
   ctx.require(!is_empty, "an empty tensor of shape " + to_text(dims), "sizes of 1 or more");
@@ -171,7 +171,7 @@ nnapi::OperandId OpContext::emit_to(OperationCode code, std::vector<nnapi::Opera
 
 nnapi::OperandId OpContext::reshaped(const LoweredTensor& tensor, const Dims& dims) {
   const TensorType type = tensor.type.with_dims(dims);
-  const Dims operand_dims = to_operand(type).dims;  // of rank 1 where the tensor's is 0
+  const Dims operand_dims = to_operand(type).dims;  // of rank 1 if the tensor has rank 0
   if (to_operand(tensor.type).dims == operand_dims) return tensor.id;
   return emit_to(OperationCode::RESHAPE, {tensor.id, builder_.int32_tensor(operand_dims)}, type);
 }
@@ -208,7 +208,7 @@ void OpContext::set_list_output(std::vector<nnapi::OperandId> ids) {
 
 at::Tensor full_of(const OpContext& ctx, const std::vector<int64_t>& sizes, double value, at::ScalarType dtype) {
   if (at::isIntegralType(dtype, false)) {
-    const bool is_unsigned = dtype == at::kByte;  // of which PyTorch takes numbers below 0, too
+    const bool is_unsigned = dtype == at::kByte;  // PyTorch takes numbers below 0 for it, too
     const double above = std::ldexp(1.0, static_cast<int>(8 * at::elementSize(dtype)) - (is_unsigned ? 0 : 1));
     const bool fits = value < above && (is_unsigned ? value > -above : value >= -above);
     ctx.require(fits, fmt::format("the number {} with {}", value, dtype_name(dtype)),

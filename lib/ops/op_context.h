@@ -98,11 +98,12 @@ class OpContext : public OpArguments {
   Diagnostics& diagnostics_;
 };
 
-// Returns a view of a contiguous CPU tensor's bytes that keeps the tensor alive; of the integers of a quantised tensor.
+// Returns a view of a contiguous CPU tensor's bytes that keeps the tensor alive; for a quantised tensor, of its
+// integers.
 nnapi::Constant to_constant(const at::Tensor& tensor);
 
-// Returns a tensor that says the same everywhere. Refuses the node if the dtype has no such number, as int32 has not
-// 1e10.
+// Returns a tensor with one number everywhere. Refuses the node if the dtype can't hold the number, such as 1e10 in
+// int32.
 at::Tensor full_of(const OpContext& ctx, const std::vector<int64_t>& sizes, double value, at::ScalarType dtype);
 
 }  // namespace nnapi_convert

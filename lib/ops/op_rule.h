@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// OpRule: how one PyTorch operation is typed and lowered, and what else is true of it. A family's file gives a table of
-// them; registry.cpp lists the families.
+// OpRule: how one PyTorch operation is typed and lowered, and its traits. A family's file gives a table of them;
+// registry.cpp lists the families.
 #pragma once
 
 #include <vector>
@@ -22,7 +22,7 @@ struct OpRule {
   const char* note;    // limits, for docs/generated/supported-ops.md; may be empty
   ShapeRule shape;
   LowerRule lower;
-  OpTraits traits;  // those of all rows of an operator are the same
+  OpTraits traits;  // equal in all rows of one operator
 };
 
 using OpRules = std::vector<OpRule>;

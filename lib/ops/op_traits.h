@@ -14,11 +14,11 @@ enum class Rows : uint8_t {
   kUnstated,
   kUnproved,                 // there is no proof: rows may be mixed
   kElementwise,              // each element is made of elements at its place, as broadcasting has it
-  kElementwiseIfEvaluating,  // dropout: the same unless argument "train" is true
+  kElementwiseIfEvaluating,  // dropout: elementwise unless argument "train" is true
   kSignals,                  // one by one in a tensor of rank 3
   kImages,                   // one by one in a tensor of rank 4
   kSamples,                  // one by one along axis 0
-  kSamplesIfEvaluating,      // the same unless argument "training" is true
+  kSamplesIfEvaluating,      // one by one along axis 0 unless argument "training" is true
   kFiltered,                 // samples one by one, where the argument "weight" tells the rank of a sample
   kNormalised,               // the axes of argument "normalized_shape" are mixed
   kVectors,                  // vectors along the last axis one by one
@@ -43,8 +43,8 @@ enum class Macs : uint8_t {
   kTimeConvolution,  // conv_tbc, whose filter is [size, inputs, outputs]
   kLinear,
   kProduct,         // result times the last axis of the first argument
-  kAddedProduct,    // the same for the argument behind what is added
-  kSummedProducts,  // the same, for each matrix of a batch
+  kAddedProduct,    // result times the last axis of the argument behind the added one
+  kSummedProducts,  // as kAddedProduct, for each matrix of a batch
   kBilinear,
   kEinsum,
   kRecurrent,  // a layer: every matrix once for each step
@@ -54,14 +54,14 @@ enum class Macs : uint8_t {
   kNotCounted,    // may cost something that isn't counted in multiply-adds
 };
 
-// What memory the result is. The alias annotations of the schema hold beside it.
+// Whether the result has memory of its own, besides what the schema's alias annotations say.
 enum class Memory : uint8_t {
-  kBySchema,                      // nothing more than the schema's annotations is known
-  kFresh,                         // of its own: a change of it in place changes nothing else
+  kBySchema,                      // only the schema's annotations are known
+  kFresh,                         // its own memory: changing it in place changes nothing else
   kView,                          // a tensor of its own on the memory of the first argument
-  kMayBeArgument,                 // the schema promises a new tensor, and an argument or a view of it may come
-  kMayBeArgumentUnlessProduct,    // einsum: the same, for one tensor
-  kMayBeArgumentUnlessQuantised,  // dequantize: the same, for a float tensor
+  kMayBeArgument,                 // an argument or a view of it, although the schema promises a new tensor
+  kMayBeArgumentUnlessProduct,    // einsum: so for a single tensor
+  kMayBeArgumentUnlessQuantised,  // dequantize: so for a float tensor
 };
 
 // Which argument holds indices, and of what.
@@ -75,13 +75,13 @@ enum class Index : uint8_t {
   kClass,      // the first argument: below argument "num_classes"
 };
 
-// Where sizes of results come from that can't be told from the arguments' sizes.
-// lib/converter/frontend/runtime_sizes.cpp types each.
+// The source of result sizes that don't follow from the arguments' sizes. lib/converter/frontend/runtime_sizes.cpp
+// types each.
 enum class ResultSizes : uint8_t {
   kNone,
-  kKeptBoxes,         // of argument "dets" as many as values tell
+  kKeptBoxes,         // as many of argument "dets" as its values decide
   kPositions,         // as many as argument "self" has elements that aren't 0
-  kPositionsByAxis,   // the same of argument "condition", where that is the only one
+  kPositionsByAxis,   // as kPositions, of argument "condition" if it is the only one
   kMasked,            // as many as a mask has true elements
   kIndexed,           // as many as there are indices, or true elements of a mask
   kRegions,           // as many as argument "rois" has
@@ -105,7 +105,7 @@ enum class Fact : uint32_t {
   kCountsByValues = 1U << 3U,   // raises, or makes something huge, for some numbers in the arguments
   kTakesAnyNumber = 1U << 4U,   // gives a tensor whose type is the same for all values of a number
   kMovesElements = 1U << 5U,    // gives elements of the first argument as they are
-  kCasts = 1U << 6U,            // gives them in another dtype
+  kCasts = 1U << 6U,            // gives elements of the first argument in another dtype
   kKeepsRankAlongAxis = 1U << 7U,  // works along an axis: of rank 0 it takes what it takes of rank 1
   kReadsShapeOnly = 1U << 8U,      // takes its first argument for shape and dtype alone
   kReadsNumber = 1U << 9U,         // gives values of a tensor as a number, or a list of them

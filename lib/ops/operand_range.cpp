@@ -25,7 +25,7 @@ struct Argument {
   size_t element = 0;
 };
 
-// The tensors that the node reads, by their operands.
+// Returns the tensors that the node reads, by their operands.
 std::unordered_map<nnapi::OperandId, Argument> arguments_of(OpContext& ctx) {
   std::unordered_map<nnapi::OperandId, Argument> arguments;
   const auto add = [&](const TorchValue* value, size_t offset, size_t element) {
@@ -104,7 +104,7 @@ class OperandRanges {
     return integer_range(*argument.value, ctx_.types());
   }
 
-  // The last one that writes it: rules append.
+  // Returns the last operation that writes the operand, as rules append operations; null if there is none.
   const nnapi::Operation* producer_of(nnapi::OperandId id) const {
     const auto& operations = model_.operations;
     const auto found = std::find_if(operations.rbegin(), operations.rend(), [id](const nnapi::Operation& operation) {

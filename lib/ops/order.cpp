@@ -37,7 +37,8 @@ std::vector<ValueType> extreme_type(const OpArguments& args) {
   return {values, order_indices_type(values)};
 }
 
-// The index along an axis, which stays with size 1 or goes. NNAPI reshapes no int32 below feature level 6.
+// Returns the index of an extreme along an axis, which stays with size 1 or is removed. Below feature level 6 NNAPI
+// reshapes no int32.
 Expression extreme_index(OperationCode code, const Expression& x, int64_t axis, bool keeps) {
   nnapi::Builder& builder = x.context().builder();
   const TensorType type = order_indices_type(x.type().with_dims(without_axes(x.type().dims, {axis}, false)));
@@ -47,7 +48,7 @@ Expression extreme_index(OperationCode code, const Expression& x, int64_t axis, 
   return index.then(OperationCode::EXPAND_DIMS, {builder.int32(axis)}, kept);
 }
 
-// Without an axis, the index into the tensor as a vector.
+// argmax and argmin; without an axis they give the index into the tensor as a vector.
 template <OperationCode code>
 void lower_order_index(OpContext& ctx) {
   const Expression x = argument(ctx, "self");

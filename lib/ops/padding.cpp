@@ -36,7 +36,7 @@ Border border_of(const OpArguments& args) {
   return Border::kConstant;
 }
 
-// PyTorch lists the sides from the last axis on.
+// Reads the padding; PyTorch lists the sides from the last axis on.
 Padding read_padding(const OpArguments& args) {
   const TensorType self = args.tensor("self");
   require_rank(args, self, 1, kHighestRank);
@@ -60,7 +60,7 @@ std::vector<ValueType> pad_type(const OpArguments& args) {
   return {self.with_dims(dims)};
 }
 
-// Negative sides as a slice; they become 0.
+// Cuts off negative sides by a slice, and sets them to 0.
 LoweredTensor cropped(OpContext& ctx, LoweredTensor self, Padding& padding) {
   Dims begin;
   Dims end = self.type.dims;
@@ -76,7 +76,7 @@ LoweredTensor cropped(OpContext& ctx, LoweredTensor self, Padding& padding) {
   return {ctx.sliced(self, begin, end, Dims(end.size(), Dim(1))), type};
 }
 
-// The integer nearest to the number, as PAD_V2 takes it.
+// Returns the quantised integer nearest to the number, as PAD_V2 takes it.
 int64_t quantised_code(const TensorType& type, double value) {
   const auto& [scale, zero_point] = type.quantization;
   const double code = std::nearbyint(value / scale) + static_cast<double>(zero_point);
@@ -89,12 +89,12 @@ Dims pairs_of(const Padding& padding) {
   return pairs;
 }
 
-// Two numbers for each axis, as all padding operations take them.
+// Returns an operand with two numbers for each axis, as all padding operations take it.
 nnapi::OperandId pairs_operand(OpContext& ctx, const Dims& pairs) {
   return ctx.builder().int32_tensor(pairs, {static_cast<int64_t>(pairs.size() / 2), 2});
 }
 
-// For each index of the padded axis the index of the element there.
+// Returns, for each index of the padded axis, the source index of the element there.
 std::vector<int64_t> source_indices(Border border, int64_t size, int64_t before, int64_t after) {
   std::vector<int64_t> indices;
   for (int64_t i = -before; i < size + after; ++i) {
@@ -119,7 +119,8 @@ void check_border(const OpArguments& args, const Padding& padding, const TensorT
   }
 }
 
-// Elements `indices` of an axis. Of more axes than NNAPI has, those beside it are joined.
+// Returns the elements `indices` of an axis. If there are more axes than NNAPI takes, those on either side of it are
+// joined.
 LoweredTensor gathered(OpContext& ctx, const LoweredTensor& self, size_t axis, const std::vector<int64_t>& indices) {
   constexpr size_t kMostAxes = 4;
   TensorType type = self.type;

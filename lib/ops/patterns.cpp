@@ -80,7 +80,7 @@ const Dims* dims_of(const TypeMap& types, const Value* value) {
   return type == nullptr || type->dtype != at::kFloat ? nullptr : &type->dims;
 }
 
-// (value with a factor or an offset that is a number).
+// A value, and the number by which it is multiplied or that is added to it.
 struct Affine {
   const Value* value;
   double number;
@@ -102,7 +102,8 @@ std::optional<Affine> sum_with_number(const Value* value) {
   return std::nullopt;
 }
 
-// Zeros before and after an axis, none elsewhere; nothing for other paddings.
+// Returns the numbers of zeros that a pad adds before and after an axis; nothing if it pads other axes or with other
+// numbers.
 std::optional<std::pair<int64_t, int64_t>> zeros_along(const Node* pad, size_t rank, size_t axis) {
   const auto sides = integers(input_of(pad, "pad"));
   const Value* mode = input_of(pad, "mode");
@@ -117,8 +118,8 @@ std::optional<std::pair<int64_t, int64_t>> zeros_along(const Node* pad, size_t r
   return are_all(all, 0, 0) ? std::optional(found) : std::nullopt;
 }
 
-// The number of channels that `value` has the mean of x's squares of, by a pool along the axis that channels are moved
-// to, [N, 1, C, ...]; 0 for anything else.
+// Returns over how many channels `value` is the mean of x's squares, computed by a pool along the axis to which the
+// channels are moved, [N, 1, C, ...]; 0 for anything else.
 int64_t window_of_mean_squares(const Value* value, const Value* x, const TypeMap& types) {
   constexpr size_t kChannels = 2;
   const Dims *dims = dims_of(types, x), *result = dims_of(types, value);
@@ -157,7 +158,7 @@ Value* insert(Node* node, const char* name, const std::vector<NamedValue>& argum
   return result;
 }
 
-// x / (k + alpha * mean of squares) ** beta.
+// Recognises x / (k + alpha * mean of squares) ** beta.
 Value* local_response_norm(Node* node, const TypeMap& types) {
   if (node->inputs().size() != 2) return nullptr;
   Value* x = node->input(0);
@@ -170,7 +171,7 @@ Value* local_response_norm(Node* node, const TypeMap& types) {
   return insert(node, "nnapi_convert::local_response_norm", {x, size, product->number, *beta, sum->number});
 }
 
-// (sign(mean) * relu(abs(mean)) * cells) ** 0.5, mean = avg_pool2d(x ** 2).
+// Recognises (sign(mean) * relu(abs(mean)) * cells) ** 0.5 with mean = avg_pool2d(x ** 2).
 Value* l2_pool(Node* node, const TypeMap& types) {
   if (!is_number(node->input(1), 0.5)) return nullptr;
   const auto scaled = product_with_number(node->input(0));
@@ -197,7 +198,8 @@ bool asks_for_zero(const Node* node) {
          is_number(node->input(1), static_cast<double>(at::kBool));
 }
 
-// A product of integers whose readers make a bool of it. NNAPI's integers hold its factors, but not always the product.
+// Recognises a product of integers whose readers make a bool of it. NNAPI's integers hold the factors, but not always
+// the product.
 Value* product_of_masks(Node* node, const TypeMap& types) {
   const auto is_int64 = [&](const Value* value) {
     const TensorType* type = tensor_type_of(value, types);

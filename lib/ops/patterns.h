@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compositions of operators that NNAPI has one operation for, found by the last operator of each.
+// Finds compositions of operators for which NNAPI has one operation, by the last operator of each.
 #pragma once
 
 #include <torch/csrc/jit/ir/ir.h>
@@ -12,7 +12,7 @@ namespace nnapi_convert {
 
 struct Pattern {
   const char* last;    // the composition's last operator, whichever overload it is
-  const char* result;  // the operator that takes its place (recognised.cpp has rules of our own ones)
+  const char* result;  // the operator that takes its place (recognised.cpp has rules of the converter's own)
   // Inserts the operator that gives the same as the node, and returns its result; null for other compositions.
   torch::jit::Value* (*recognise)(torch::jit::Node* node, const TypeMap& types);
 };
@@ -20,7 +20,8 @@ struct Pattern {
 using Patterns = std::vector<Pattern>;
 const Patterns& all_patterns();
 
-// Inserts before the node what a pattern that ends with it becomes, and returns the result; null if there is none.
+// Inserts the operator of a pattern that ends with the node before the node, and returns its result; null if no pattern
+// fits.
 torch::jit::Value* recognise(torch::jit::Node* node, const TypeMap& types);
 
 }  // namespace nnapi_convert

@@ -12,7 +12,7 @@ namespace nnapi_convert {
 namespace {
 
 constexpr size_t kMostParts = 4;
-constexpr double kWidestPart = 4;     // scales of one part differ by this factor where that matters: 2 bits
+constexpr double kWidestPart = 4;     // scales of one part differ at most by this, where it matters: 2 bits
 constexpr double kUsualInput = 40;    // quanta, RMS: a bell curve over most of quint8
 constexpr double kRounding = 0.2887;  // RMS of an error that is even over one step
 
@@ -21,7 +21,7 @@ struct Channel {
   double scale;  // 0 if all weights are 0
 };
 
-// By falling scale.
+// Returns the output channels, largest scale first. A channel without weights other than 0 has scale 0.
 std::vector<Channel> channels_of(const at::Tensor& weight) {
   const at::Tensor scales = weight.q_per_channel_scales().to(at::kDouble);
   const at::Tensor used = (scales * weight.int_repr().flatten(1).ne(0).any(1)).contiguous();
@@ -32,13 +32,13 @@ std::vector<Channel> channels_of(const at::Tensor& weight) {
   return channels;
 }
 
-// The scale of weights whose rounding errors add up to a quantum of the output.
+// Returns the scale at which the weights' rounding errors add up to one quantum of the output.
 double tolerable_scale(const at::Tensor& weight, double input_scale, double output_scale) {
   const double terms = static_cast<double>(weight.numel()) / static_cast<double>(weight.size(0));
   return output_scale / (kRounding * std::sqrt(terms) * kUsualInput * input_scale);
 }
 
-// Each part is a run of the sorted channels, and has the scale of its first.
+// Groups the sorted channels into parts: each is a run of channels, and has the scale of its first.
 std::vector<std::vector<Channel>> parted(const std::vector<Channel>& channels, double tolerable, double widest) {
   std::vector<std::vector<Channel>> parts;
   for (const Channel& channel : channels) {

@@ -21,7 +21,7 @@ TensorType checked_self(const OpArguments& args) {
   return self;
 }
 
-// Integers move as float32.
+// Returns the argument self; integers are cast to float32 to be moved.
 LoweredTensor self_operand(OpContext& ctx) {
   const Expression self = argument(ctx, "self");
   const Expression moved = self.is_float() || self.type().is_quantized() ? self : cast(self, at::kFloat);
@@ -42,7 +42,7 @@ int64_t block_size(const OpArguments& args, const char* name) {
   return block;
 }
 
-// [N, C, H, W] of [..., C, H, W].
+// Returns the sizes [..., C, H, W] as [N, C, H, W].
 Dims as_blocks(const Dims& dims) {
   const auto channels = dims.end() - 3;
   Dims image{product(Dims(dims.begin(), channels))};
@@ -50,7 +50,7 @@ Dims as_blocks(const Dims& dims) {
   return image;
 }
 
-// A part of a size that has to divide it.
+// Returns size / divisor; refuses a divisor that doesn't divide the size.
 Dim divided(const OpArguments& args, const Dim& size, int64_t divisor) {
   const auto quotient = size.exact_div(Dim(divisor));
   if (size.is_fixed() && size.value() % divisor == 0) return {size.value() / divisor};
@@ -81,7 +81,7 @@ std::vector<ValueType> pixel_unshuffle_type(const OpArguments& args) {
   return {self.with_dims(dims)};
 }
 
-// Channels numbered [groups, rest] become [rest, groups].
+// Reorders channels numbered [groups, rest] to [rest, groups].
 LoweredTensor shuffled(OpContext& ctx, const LoweredTensor& tensor, const Dim& groups) {
   if (groups == Dim(1) || groups == tensor.type.dims[1]) return tensor;
   nnapi::Builder& builder = ctx.builder();
@@ -126,7 +126,7 @@ std::vector<ValueType> channel_shuffle_type(const OpArguments& args) {
 void lower_channel_shuffle(OpContext& ctx) {
   const LoweredTensor self = self_operand(ctx);
   const Dims dims = self.type.dims;
-  // The places of a volume as those of a picture.
+  // The places of a volume are reshaped to those of a picture.
   Dims image(dims.begin(), dims.begin() + static_cast<std::ptrdiff_t>(std::min<size_t>(3, dims.size())));
   if (dims.size() > 3) image.push_back(product(Dims(dims.begin() + 3, dims.end())));
   set_moved(ctx, shuffled(ctx, reshaped(ctx, self, image), Dim(ctx.integer("groups"))));

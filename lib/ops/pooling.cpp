@@ -25,7 +25,8 @@ struct PooledAxis {
   Dim padding_end;
 };
 
-// ceil_mode lets the last window reach past the padding. A window that would start past the input's end is dropped.
+// Returns an axis of the result. ceil_mode lets the last window reach past the padding; a window that would start past
+// the input's end is dropped.
 PooledAxis pooled_axis(const OpArguments& args, const Pool& pool, size_t i, const Dim& input) {
   const int64_t kernel = pool.dilation[i] * (pool.kernel[i] - 1) + 1;
   const int64_t stride = pool.stride[i], padding = pool.padding[i];
@@ -84,7 +85,7 @@ Pool read_pool(const OpArguments& args) {
   return pool;
 }
 
-// True for a window of the image's own, flexible sizes, as of avg_pool2d(x, x.shape[2:]): a whole image.
+// True if the window has the image's own, flexible sizes, as in avg_pool2d(x, x.shape[2:]): it covers the whole image.
 bool pools_flexible_image(const OpArguments& args, const TensorType& self) {
   const size_t spatial = pooled_spatial_axes(args);
   const Dims kernel = args.sizes("kernel_size");
@@ -135,15 +136,15 @@ void set_pooled(OpContext& ctx, const LoweredTensor& image) {
   ctx.set_output(reshaped(ctx, image, ctx.output_type().dims).id);
 }
 
-// An image with so many more cells before and after height and width, of the lowest value or of 0.
+// Returns the image with cells of the lowest float32 (`lowest`) or of 0 added before and after height and width.
 LoweredTensor with_border(OpContext& ctx, const LoweredTensor& image, const Dims& before, const Dims& after,
                           bool lowest) {
   return padded(ctx, image, {0, 0, 0, 0, before[0], after[0], before[1], after[1]},
                 lowest ? std::numeric_limits<float>::lowest() : 0);
 }
 
-// Rows and columns of a dilated window are apart: SPACE_TO_BATCH_ND brings them side by side. All windows of stride 1
-// are pooled, and those of the stride picked.
+// Pools with a dilated window: SPACE_TO_BATCH_ND brings its rows and columns side by side. Pools all windows of stride
+// 1, and picks those of the pool's stride.
 LoweredTensor dilated_max_pool(OpContext& ctx, const LoweredTensor& image, const Pool& pool, const PooledAxes& axes) {
   nnapi::Builder& builder = ctx.builder();
   Dims before, after, end;
@@ -185,7 +186,7 @@ LoweredTensor dilated_max_pool(OpContext& ctx, const LoweredTensor& image, const
           picked};
 }
 
-// A sum of windows, zeros around the image included, divided by one number: a DEPTHWISE_CONV_2D.
+// Returns the sums of windows, with the zeros around the image, divided by one number: a DEPTHWISE_CONV_2D.
 LoweredTensor summed_windows(OpContext& ctx, const LoweredTensor& image, const Pool& pool, const PooledAxes& axes,
                              int64_t divisor) {
   nnapi::Builder& builder = ctx.builder();
@@ -218,7 +219,7 @@ LoweredTensor summed_windows(OpContext& ctx, const LoweredTensor& image, const P
   return {ctx.emit_to(OperationCode::DEPTHWISE_CONV_2D, inputs, type), type};
 }
 
-// The zeros around the image as cells of their own: the average counts them.
+// Averages with the zeros around the image added as cells: the average counts them.
 LoweredTensor padded_average(OpContext& ctx, const LoweredTensor& image, Pool pool, PooledAxes axes) {
   const Dims padding = to_dims(pool.padding);
   for (size_t i = 0; i < 2; ++i) axes.padding_end[i] = axes.padding_end[i] - padding[i];
@@ -256,7 +257,8 @@ LoweredTensor average_pool(OpContext& ctx, const LoweredTensor& image, const Poo
 
 namespace {
 
-// What PoolingAsDefined (lib/converter/graph/quantised_engine.h) takes care of where the converter runs the original.
+// Warns where QNNPACK pools otherwise than PyTorch defines. When the converter runs the original, PoolingAsDefined
+// (lib/converter/graph/quantised_engine.h) makes it pool as defined.
 void warn_of_qnnpack(OpContext& ctx, const Pool& pool, bool is_maximum) {
   const auto is_other = [](const std::vector<int64_t>& numbers, int64_t number) {
     return std::any_of(numbers.begin(), numbers.end(), [&](int64_t each) { return each != number; });
@@ -284,7 +286,7 @@ void lower_pool(OpContext& ctx) {
   set_pooled(ctx, pool_image(ctx, image, pool, pooled_axes(ctx, pool, image.type.dims)));
 }
 
-// PyTorch's square root is of the sum of squares, NNAPI's of their mean.
+// L2 pool: PyTorch takes the square root of the sum of squares, NNAPI of their mean.
 LoweredTensor l2_pool(OpContext& ctx, const LoweredTensor& image, const Pool& pool, const PooledAxes& axes) {
   const Expression mean(ctx, emit_pool(ctx, OperationCode::L2_POOL_2D, image, pool, axes));
   const Expression sum = mean * std::sqrt(static_cast<double>(pool.kernel[0] * pool.kernel[1]));

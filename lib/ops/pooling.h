@@ -40,7 +40,7 @@ std::optional<Window> even_window(int64_t size, int64_t count);
 // Averages a quint8 [N, C, H, W] over height and width to [N, C, 1, 1]. MEAN is not used, as it cuts off the fraction
 // of quantised averages: over a whole network this adds a bias.
 LoweredTensor quantized_image_average(OpContext& ctx, const LoweredTensor& image);
-// The average and the maximum over height and width of an [N, C, H, W] of any sizes, to [N, C, 1, 1].
+// Return the average and the maximum over height and width of an [N, C, H, W] of any sizes, as [N, C, 1, 1].
 LoweredTensor image_average(OpContext& ctx, const LoweredTensor& image);
 LoweredTensor image_maximum(OpContext& ctx, const LoweredTensor& image);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pools of volumes: first of height and width of all frames, then of depth, the height of columns (frames.h). Maxima
-// and averages of boxes are those of their planes'.
+// Pools of volumes: first of height and width of all frames, then of depth, the height of columns (frames.h). The
+// maximum (or average) of a box is the maximum (or average) of its planes' maxima (averages).
 #include <fmt/format.h>
 
 #include "lib/ops/expression.h"
@@ -70,7 +70,7 @@ Frames pool_depth(OpContext& ctx, const Frames& frames, const Pool& pool, PoolIm
   return from_columns(ctx, pool_image(ctx, columns, pool, axes), frames.batch, {frames.dims()[2], frames.dims()[3]});
 }
 
-// One channel: the depths are the channels of an image that is there already.
+// Pools a volume of one channel: its depths become the channels of an image, by a reshape that moves nothing.
 void pool_single_channel(OpContext& ctx, const Dims& dims, const Pool& pool, PoolImage pool_image) {
   const LoweredTensor image = reshaped(ctx, ctx.operand("self"), {dims[0], dims[2], dims[3], dims[4]});
   const LoweredTensor result = pool_image(ctx, image, pool, pooled_axes(ctx, pool, image.type.dims));
@@ -133,7 +133,7 @@ std::vector<ValueType> adaptive_volume_with_indices_type(const OpArguments& args
   return {values, TensorType{at::kLong, values.dims, {}}};
 }
 
-// Over all cells, of sizes that may be flexible: first of height and width, then of depth.
+// Reduces all cells of a volume, whose sizes may be flexible: first height and width, then depth.
 void reduce_volume(OpContext& ctx, OperationCode code) {
   const Frames frames = to_frames(ctx, ctx.operand("self"));
   const Expression planes = reduce(code, Expression(ctx, frames.image), {2, 3}, true);

@@ -15,7 +15,8 @@ bool is_tensor(const OpArguments& args, const std::string& name) {
   return args.input(name)->type()->kind() == c10::TypeKind::TensorType;
 }
 
-// The number is a constant of NNAPI's model, which the module around it sets before the model is compiled.
+// Returns a size as a number. It is a constant of NNAPI's model, which the module around it sets before the model is
+// compiled.
 Expression size_as(OpContext& ctx, const std::string& name, at::ScalarType dtype) {
   constexpr int kHasCast = 3;
   const Dims size = ctx.sizes(name);
@@ -25,7 +26,7 @@ Expression size_as(OpContext& ctx, const std::string& name, at::ScalarType dtype
   return cast({ctx, {ctx.builder().int32_tensor(size), {at::kInt, {}, {}}}}, dtype);
 }
 
-// A number, or the tensor that tracing makes of one.
+// True for a number, and for the tensor that tracing makes of a number.
 bool counts_as_number(const OpArguments& args, const std::string& name) {
   return !is_tensor(args, name) ||
          (args.is_constant(name) && args.constant(name).unsafeGetTensorImpl()->is_wrapped_number());
@@ -39,7 +40,7 @@ at::ScalarType dtype_of_number(const OpArguments& args, const std::string& name)
   return value.isInt() ? at::kLong : c10::get_default_dtype_as_scalartype();
 }
 
-// The dtypes seen of each rank of precedence; Undefined before the first.
+// The promoted dtype of each kind of argument, in order of precedence; Undefined if there is none of the kind.
 struct Seen {
   at::ScalarType tensor = at::ScalarType::Undefined;
   at::ScalarType single = at::ScalarType::Undefined;  // tensors of rank 0
@@ -50,8 +51,8 @@ void add(at::ScalarType& seen, at::ScalarType dtype) {
   seen = seen == at::ScalarType::Undefined ? dtype : c10::promoteTypes(seen, dtype);
 }
 
-// A lower kind changes the dtype only from bool to a number, from an integer to a float, or from a real to a complex
-// one.
+// Promotes the dtypes of two kinds. The lower kind changes the dtype only from bool to a number, from an integer to a
+// float, or from a real to a complex one.
 at::ScalarType combined(at::ScalarType higher, at::ScalarType lower) {
   if (higher == at::ScalarType::Undefined) return lower;
   if (c10::isComplexType(higher)) return higher;
@@ -86,7 +87,7 @@ at::ScalarType promoted_dtype(const OpArguments& args, const std::vector<std::st
     add(type.rank() == 0 ? seen.single : seen.tensor, type.dtype);
   }
   const at::ScalarType dtype = combined(seen.tensor, combined(seen.single, seen.number));
-  // Bytes are taken where float32 is made of them; what computes bytes of bytes is refused later (byte_inputs.h).
+  // Bytes are taken if they become float32; operators that compute bytes from bytes are refused later (byte_inputs.h).
   if (!has_operand_code(dtype) && dtype != at::kByte) refuse_dtype(args, names, dtype);
   return dtype;
 }

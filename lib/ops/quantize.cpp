@@ -9,7 +9,7 @@
 namespace nnapi_convert {
 namespace {
 
-// A number, or a constant tensor of one number.
+// Returns an argument that is a number or a constant tensor of one number.
 double number_or_tensor(const OpArguments& args, const std::string& name) {
   const c10::IValue value = args.value(name);
   return value.isTensor() ? value.toTensor().item().toDouble() : value.toScalar().toDouble();

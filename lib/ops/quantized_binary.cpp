@@ -13,7 +13,7 @@
 namespace nnapi_convert {
 namespace {
 
-constexpr int64_t kLargest = 255;  // of quint8
+constexpr int64_t kLargest = 255;  // the largest quint8
 
 std::vector<ValueType> quantized_type(const OpArguments& args) {
   const TensorType qa = args.tensor("qa");
@@ -32,7 +32,8 @@ void lower_quantized_add(OpContext& ctx) {
   ctx.emit(OperationCode::ADD, {ctx.operand("qa").id, ctx.operand("qb").id, fuse});
 }
 
-// NNAPI's MUL needs an output scale above the product of the input scales. Otherwise multiply in float.
+// Multiplies quantised tensors. NNAPI's MUL needs an output scale above the product of the input scales; otherwise
+// multiplies in float.
 template <FuseCode activation>
 void lower_quantized_mul(OpContext& ctx) {
   const LoweredTensor qa = ctx.operand("qa");
@@ -56,7 +57,8 @@ TensorType quint8_tensor(const OpArguments& args) {
   return type;
 }
 
-// PyTorch moves the zero point by the number; where that leaves 0..255, it widens the scale to hold the result.
+// The type of a sum with a number: PyTorch moves the zero point by the number; if that leaves 0..255, it widens the
+// scale to hold the result.
 std::vector<ValueType> add_number_type(const OpArguments& args) {
   TensorType type = quint8_tensor(args);
   Quantization& quantization = type.quantization;
@@ -68,7 +70,8 @@ std::vector<ValueType> add_number_type(const OpArguments& args) {
   return {type};
 }
 
-// PyTorch scales the scale; a negative factor turns the values round.
+// The type of a product with a number: PyTorch multiplies the scale; a negative factor reverses the order of the
+// values.
 std::vector<ValueType> mul_number_type(const OpArguments& args) {
   TensorType type = quint8_tensor(args);
   const double factor = number_value(args, "b");
@@ -82,7 +85,8 @@ std::vector<ValueType> mul_number_type(const OpArguments& args) {
   return {type};
 }
 
-// A number as a quantised constant that is exact: the greatest value, or the zero point 255 below zero.
+// Returns a number as a quantised constant that is exact: the greatest integer, or 0 with the zero point 255 for a
+// negative number.
 nnapi::OperandId quantized_number(OpContext& ctx, double value) {
   const double scale = value == 0 ? 1.0 / kLargest : std::abs(value) / kLargest;
   const at::Tensor byte = at::full({1}, value > 0 ? kLargest : 0, at::TensorOptions(at::kByte));

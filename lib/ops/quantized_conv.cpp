@@ -22,7 +22,7 @@ PackedConv packed_conv(const OpArguments& args) {
   return packed.toCustomClass<ConvPackedParamsBase<2>>();
 }
 
-// 1-D convolutions are packed as 2-D ones with height 1.
+// Returns the number of spatial axes; 1-D convolutions are packed as 2-D ones with height 1.
 size_t quantized_spatial_axes(const OpArguments& args) {
   const std::string kind = args.node().kind().toQualString();
   return kind.find("1d") != std::string::npos ? 1 : 2;
@@ -56,7 +56,8 @@ at::Tensor with_written_zeros_int8(OpContext& ctx, Convolution& conv, const at::
   return at::_make_per_tensor_quantized_tensor(with_written_zeros(conv, weight.int_repr()), weight.q_scale(), 0);
 }
 
-// Groups have no room for a repeated input.
+// Makes the product of scales small enough (with_small_product()). Leaves groups as they are: their input can't be
+// repeated.
 QuantizedFactors small_product(OpContext& ctx, const LoweredTensor& input, const PackedConv& packed,
                                const at::Tensor& weight) {
   if (packed->groups() != 1 || packed->transpose()) return {input, weight};
@@ -94,8 +95,8 @@ std::vector<WeightPart> scale_parts(OpContext& ctx, const at::Tensor& weight, co
   return parts_by_scale(ctx, weight, bias, ctx.operand("qx").type);
 }
 
-// Weights that need several scales are a convolution for each, which give zero in each other's channels: sums of one
-// scale and zero point are exact.
+// Weights that need several scales become a convolution for each scale, which gives zero in the channels of the others.
+// Their sum is exact, as all have one output scale and zero point.
 template <FuseCode activation>
 void lower_quantized_conv(OpContext& ctx) {
   const PackedConv packed = packed_conv(ctx);

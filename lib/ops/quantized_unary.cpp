@@ -12,7 +12,7 @@
 namespace nnapi_convert {
 namespace {
 
-// A value per channel (axis 1), which broadcasts against an operand of `rank` axes.
+// Returns values per channel (axis 1) as a constant that broadcasts against an operand of `rank` axes.
 Expression channel_constant(OpContext& ctx, const at::Tensor& values, size_t rank) {
   std::vector<int64_t> shape(rank - 1, 1);
   shape[0] = values.numel();
@@ -41,7 +41,7 @@ void lower_batch_norm_relu(OpContext& ctx) {
   relu(x * channel_constant(ctx, factor, rank) + channel_constant(ctx, offset, rank)).set_output();
 }
 
-// LOGISTIC gives the scale 1/256 itself.
+// sigmoid: LOGISTIC itself gives the scale 1/256.
 void lower_sigmoid(OpContext& ctx) {
   const Expression x = argument(ctx, "qx");
   const TensorType type = ctx.output_type();

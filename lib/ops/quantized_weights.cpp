@@ -20,14 +20,14 @@ struct PerTensor {
   int64_t zero_point;
 };
 
-// The greatest absolute value of a quantised bias: the rest of NNAPI's int32 sum is left for the products.
+// The greatest absolute value of a quantised bias. It leaves the rest of NNAPI's int32 sum for the products.
 constexpr double kLargestBias = 1 << 30;
 
 double largest_of(const at::Tensor& tensor) {
   return tensor.numel() == 0 ? 0 : tensor.abs().max().item().toDouble();
 }
 
-// Per-channel weights have zero points of 0.
+// Refuses per-channel weights with zero points other than 0.
 void require_zero_points(OpContext& ctx, const at::Tensor& weight) {
   ctx.require(weight.qscheme() == at::kPerChannelAffine, "weights quantised by another scheme",
               "per-tensor or per-channel affine");
@@ -55,7 +55,8 @@ PerTensor requantized_per_tensor(OpContext& ctx, const at::Tensor& weight, doubl
   return requantized(weight, weight.q_per_channel_axis(), weight.q_per_channel_scales(), scale);
 }
 
-// `least_scale` lets the bias fit into int32; weights of a smaller one lose what is nothing beside that bias.
+// Returns the weights with one scale, at least `least_scale`, at which the bias fits into int32. Weights with a smaller
+// scale lose digits that don't matter beside such a bias.
 PerTensor per_tensor(OpContext& ctx, const at::Tensor& weight, double least_scale) {
   ctx.require(weight.scalar_type() == at::kQInt8, "weights of dtype " + dtype_name(weight.scalar_type()), "qint8");
   if (weight.qscheme() != at::kPerTensorAffine) return requantized_per_tensor(ctx, weight, least_scale);
@@ -69,7 +70,8 @@ PerTensor per_tensor(OpContext& ctx, const at::Tensor& weight, double least_scal
   return requantized(weight, 0, at::full({weight.size(0)}, scale), static_cast<float>(least_scale));
 }
 
-// The bias in whole numbers of input scale times the channel's scale, as NNAPI takes it without a scale of its own.
+// Returns weights with a scale for each channel. The bias is in steps of input scale times the channel's scale; NNAPI
+// takes it without a scale of its own.
 QuantizedWeights channel_weights(OpContext& ctx, const at::Tensor& weight, const c10::optional<at::Tensor>& bias,
                                  int64_t output_channels, const TensorType& input) {
   require_zero_points(ctx, weight);
@@ -78,7 +80,7 @@ QuantizedWeights channel_weights(OpContext& ctx, const at::Tensor& weight, const
   const at::Tensor given = weight.q_per_channel_scales().to(at::kDouble);
   const at::Tensor real_bias =
       bias && bias->defined() ? bias->detach().to(at::kDouble) : at::zeros({output_channels}, at::kDouble);
-  // Dead channels have weights near zero: beside their bias nothing is lost with a scale that lets it fit.
+  // Dead channels have weights near zero: a larger scale, with which the bias fits, loses nothing beside the bias.
   const double smallest = std::numeric_limits<float>::min() / input_scale;
   const at::Tensor least = (real_bias.abs() / input_scale / kLargestBias).clamp_min(smallest);
   const at::Tensor scales = at::max(given, least).to(at::kFloat);
@@ -95,7 +97,7 @@ QuantizedWeights channel_weights(OpContext& ctx, const at::Tensor& weight, const
   return {{filter, type}, ctx.builder().tensor(to_constant(steps)), true};
 }
 
-// NNAPI's weights get a scale that lets the bias fit into int32, and PyTorch's QNNPACK overflows.
+// Warns of a bias beyond int32: NNAPI's weights get a scale at which it fits, but PyTorch's QNNPACK overflows.
 void warn_of_overflow(OpContext& ctx, const at::Tensor& weight, const at::Tensor& bias, double input_scale) {
   const int64_t count = channels_beyond_int32(weight, bias, input_scale);
   if (count == 0) return;
@@ -148,14 +150,14 @@ namespace {
 
 constexpr int kAnyProductLevel = 3;
 
-// The least number of parts whose values, times the factor, are int8.
+// Returns the least number of parts into which weights times the factor must be split to fit int8.
 int64_t part_count(int64_t factor) {
   int64_t count = factor;
   while (factor * (127 / count + 1) > 127 || factor * ((127 + count) / count) > 128) ++count;
   return count;
 }
 
-// `count` tensors side by side along axis 1 that add up to the weights, with a scale `factor` times smaller.
+// Returns `count` tensors side by side along axis 1 that add up to the weights, with a scale `factor` times smaller.
 at::Tensor side_by_side(const at::Tensor& weight, int64_t factor, int64_t count) {
   const at::Tensor values = weight.int_repr().to(at::kLong);
   const at::Tensor least = at::div(values, count, "floor");

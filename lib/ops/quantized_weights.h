@@ -9,8 +9,8 @@ namespace nnapi_convert {
 // True if the target can carry the weight's scales, one for each channel. PyTorch's own loader can't.
 bool keeps_channels(const OpContext& ctx, const at::Tensor& weight);
 
-// How many channels have a bias beyond int32 in steps of input scale times weight scale: 0 where the scales of the
-// weight are not those of the bias's channels.
+// Returns how many channels have a bias beyond int32 in steps of input scale times weight scale; 0 if the weight's
+// scales are not those of the bias's channels.
 int64_t channels_beyond_int32(const at::Tensor& weight, const at::Tensor& bias, double input_scale);
 
 struct QuantizedWeights {

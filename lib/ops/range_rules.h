@@ -21,7 +21,7 @@ enum class RangeRule {
   kNegate,
   kAbsolute,
   kSum,      // the sum of all elements of an axis or of the tensor
-  kProduct,  // their product
+  kProduct,  // the product of all elements of an axis or of the tensor
   kPick,     // the first result has elements, the second their indices
   kBorder,   // the number of elements of a sorted axis below a value
   kCount,    // a number of elements
@@ -31,7 +31,7 @@ enum class RangeRule {
   kClamp,
   kOneHot,
   kWithZeros,  // each element is an element of the first argument, or 0
-  kPadded,     // the same, or argument "value"
+  kPadded,     // each element is an element of the first argument, or argument "value"
   kSign,
 };
 

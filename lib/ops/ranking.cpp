@@ -25,7 +25,7 @@ TensorType ranked(const OpArguments& args) {
   return self;
 }
 
-// A value and its index along the axis.
+// The type of operators that return a value and its index along the axis.
 std::vector<ValueType> ranked_pair_type(const OpArguments& args) {
   const TensorType self = ranked(args);
   const size_t axis = axis_argument(args, self);
@@ -34,7 +34,7 @@ std::vector<ValueType> ranked_pair_type(const OpArguments& args) {
   return {values, TensorType{at::kLong, values.dims, {}}};
 }
 
-// The argument as [rows, size] of float32.
+// Returns the argument as [rows, size] of float32.
 Expression rows_argument(OpContext& ctx) {
   const Expression x = argument_as(ctx, "self", at::kFloat);
   return as_rows(x, axis_argument(ctx, x.type()));
@@ -77,7 +77,7 @@ void lower_kthvalue(OpContext& ctx) {
   set_found(kth(rows_argument(ctx), ctx.integer("k")));
 }
 
-// The first place along the rows that the mask marks; 0 without one.
+// Returns the first place along each row that the mask marks; 0 if it marks none.
 Expression first_marked(const Expression& mask) {
   OpContext& ctx = mask.context();
   const TensorType type{at::kLong, {mask.type().dims[0]}, {}};
@@ -89,7 +89,7 @@ Expression any_of_rows(const Expression& mask) {
   return reduce(OperationCode::REDUCE_ANY, mask, {1}, true);
 }
 
-// The lower one of two in the middle; what is no number counts more than all.
+// Finds the median: the lower one of two in the middle; NaN counts as larger than all numbers.
 Found median(const Expression& rows) {
   const Found middle = kth(rows, (row_size(rows) + 1) / 2);
   const Expression is_none = is_nan(rows);
@@ -97,7 +97,7 @@ Found median(const Expression& rows) {
   return {choose(has_none, kNan, middle.value), choose(has_none, first_marked(is_none), middle.index)};
 }
 
-// The elements of rows at computed places [rows, count].
+// Returns the elements of rows at computed places [rows, count].
 Expression pick(const Expression& rows, const Expression& places) {
   const Dim size = rows.type().dims[1], count = places.type().dims[1];
   require_few_pairs(rows.context(), product(rows.type().dims) * count);
@@ -107,12 +107,12 @@ Expression pick(const Expression& rows, const Expression& places) {
   return reduce(OperationCode::REDUCE_SUM, picked, {2}, false);
 }
 
-// How many numbers are in each row.
+// Returns how many elements of each row are not NaN.
 Expression count_numbers(const Expression& rows) {
   return reduce(OperationCode::REDUCE_SUM, as_number(compare(OperationCode::EQUAL, rows, rows)), {1}, true);
 }
 
-// The numbers in order, and behind them an infinity for each that is none.
+// Returns the elements in order, with NaN replaced by infinity.
 Sorted sorted_numbers(const Expression& rows) {
   return first_in_order(choose(is_nan(rows), kBeyondAll, rows), 1, row_size(rows), false);
 }
@@ -125,7 +125,7 @@ Found nanmedian(const Expression& rows) {
   return {choose(is_equal(count, 0), kNan, value), pick(cast(sorted.indices, at::kFloat), place)};
 }
 
-// The most frequent value, the least one of several, and its last place.
+// Finds the mode: the most frequent value, the least one of several, and its last place.
 Found mode(const Expression& rows) {
   OpContext& ctx = rows.context();
   const Dim count = rows.type().dims[0], size = rows.type().dims[1];
@@ -166,7 +166,7 @@ bool takes_all(const OpArguments& args) {
 
 std::vector<ValueType> extremes_type(const OpArguments& args) {
   const TensorType self = ranked(args);
-  // PyTorch gives a tensor without axes the one that it keeps.
+  // PyTorch adds the kept axis to a tensor without axes.
   const bool gains_axis = self.rank() == 0 && !args.is_none("dim") && keeps_axes(args);
   const Dims dims = gains_axis ? Dims{Dim(1)} : without_axes(self.dims, reduced_axes(args, self), keeps_axes(args));
   return {self.with_dims(dims), self.with_dims(dims)};
@@ -180,7 +180,7 @@ void lower_extremes(OpContext& ctx) {
   reshape(reduce(OperationCode::REDUCE_MAX, x, axes, keeps_axes(ctx)), dims).set_output(1);
 }
 
-// The axis of the quantiles of several shares is the first of the result.
+// The type of quantile; with several q, they become the first axis of the result.
 std::vector<ValueType> quantile_type(const OpArguments& args) {
   const TensorType self = args.tensor("self");
   require_float(args, self);
@@ -203,7 +203,7 @@ std::vector<ValueType> quantile_type(const OpArguments& args) {
   return {self.with_dims(dims)};
 }
 
-// Between the element at a place and the next one.
+// Interpolates between the element at a place and the next one.
 Expression interpolated(const Expression& sorted, const Expression& ranks, const std::string& interpolation) {
   if (interpolation == "lower") return pick(sorted, floor(ranks));
   if (interpolation == "higher") return pick(sorted, -floor(-ranks));

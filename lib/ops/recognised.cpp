@@ -10,7 +10,7 @@
 namespace nnapi_convert {
 namespace {
 
-// NNAPI multiplies the sum of squares, PyTorch their mean.
+// local_response_norm: NNAPI multiplies alpha by the sum of squares, PyTorch by their mean.
 void lower_local_response_norm(OpContext& ctx) {
   nnapi::Builder& builder = ctx.builder();
   const int64_t size = ctx.integer("size");

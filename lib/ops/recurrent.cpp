@@ -14,7 +14,8 @@
 namespace nnapi_convert {
 namespace {
 
-// Each direction of each layer: input and hidden weights, their biases if any, an LSTM's projection if any.
+// Reads the weights of each direction of each layer: input and hidden weights, their biases if any, an LSTM's
+// projection if any.
 std::vector<CellWeights> read_weights(const OpArguments& args, CellKind kind, int64_t directions) {
   const std::vector<at::Tensor> params = args.constants("params");
   const int64_t layers = args.integer("num_layers");
@@ -75,7 +76,8 @@ std::vector<ValueType> sequence_type(const OpArguments& args) {
   return types;
 }
 
-// [layers * directions, batch, size] as a matrix for each; none for zeros.
+// Splits a state [layers * directions, batch, size] into a matrix for each layer and direction; nothing stands for
+// zeros.
 std::vector<std::optional<Expression>> state_of_each(OpContext& ctx, const std::optional<Expression>& state,
                                                      size_t count) {
   if (!state) return std::vector<std::optional<Expression>>(count);
@@ -108,13 +110,13 @@ class Steps {
   }
 
  private:
-  std::optional<LstmOperation> operation_;  // this
+  std::optional<LstmOperation> operation_;  // either this
   std::vector<Expression> inputs_;
   std::optional<RecurrentCell> cell_;              // or this
   std::vector<std::vector<Expression>> products_;  // by group, then by step
 };
 
-// A direction of a layer. `state` is the one before the first step, and then the one after the last.
+// Runs a direction of a layer. `state` is the state before the first step, and becomes the one after the last step.
 std::vector<Expression> run_direction(OpContext& ctx, const Sequence& sequence, const CellWeights& weights,
                                       const Expression& input, bool is_backward, CellState& state) {
   const Steps steps(ctx, sequence, weights, input);
@@ -137,7 +139,7 @@ void require_fixed_length(const OpContext& ctx, const Sequence& sequence) {
               "a fixed length: the steps are unrolled", "give the length with --input" + state_hint);
 }
 
-// The input with the steps as its first axis. A batch of one is in that order already.
+// Returns the input with its steps in order, as the first axis. With a batch of one they are in that order already.
 Expression steps_first(OpContext& ctx, const Sequence& sequence) {
   const LoweredTensor input = ctx.operand("input");
   if (!sequence.batch_first || sequence.batch == Dim(1)) return {ctx, input};

@@ -12,15 +12,15 @@ namespace {
 
 using nnapi::OperandId;
 
-constexpr int kSequenceLevel = 3;     // of the operations on sequences
-constexpr int kStateOutLevel = 4;     // of their outputs for the last state
+constexpr int kSequenceLevel = 3;     // the level of the operations on sequences
+constexpr int kStateOutLevel = 4;     // the level of their outputs for the last state
 constexpr int64_t kTanh = 4;          // the activation of the LSTM operations, by a code of their own
 constexpr int64_t kLstmGates = 4;     // in PyTorch's order, which is NNAPI's: input, forget, cell, output
-constexpr size_t kPeepholes = 3;      // an LSTM of PyTorch has none, as the next three
+constexpr size_t kPeepholes = 3;      // PyTorch's LSTM has none of these, nor of the next two
 constexpr size_t kLayerNorms = 4;     // in each direction
 constexpr size_t kLinkedWeights = 4;  // of an auxiliary input, in each direction
 
-// Its sizes have no meaning.
+// Returns an operand that is left out; its sizes have no meaning.
 OperandId omitted(OpContext& ctx, size_t rank) {
   nnapi::Operand operand;
   operand.dims = Dims(rank, Dim(1));
@@ -43,13 +43,13 @@ void append_gates(OpContext& ctx, const at::Tensor& tensor, std::vector<OperandI
   }
 }
 
-// NNAPI has one bias where PyTorch adds two.
+// Returns the sum of the two biases: NNAPI has one where PyTorch adds two.
 at::Tensor bias_of(const CellWeights& weights) {
   if (!weights.input_bias.defined()) return at::zeros({weights.input.size(0)});
   return weights.input_bias + weights.hidden_bias;
 }
 
-// From the weights of the input to the bias of the projection.
+// Returns the LSTM's operands from the weights of the input to the bias of the projection.
 std::vector<OperandId> lstm_weights(OpContext& ctx, const CellWeights& weights) {
   std::vector<OperandId> operands;
   append_gates(ctx, weights.input, operands);
@@ -61,7 +61,7 @@ std::vector<OperandId> lstm_weights(OpContext& ctx, const CellWeights& weights) 
   return operands;
 }
 
-// Activation, and bounds of cells and projections, of which 0 means none.
+// Returns the LSTM's activation, and the bounds of cells and projections, where 0 means none.
 std::vector<OperandId> lstm_parameters(OpContext& ctx) {
   return {ctx.builder().int32(kTanh), ctx.builder().float32(0), ctx.builder().float32(0)};
 }
@@ -75,7 +75,7 @@ OperandId state_operand(OpContext& ctx, const std::optional<Expression>& state, 
   return all_fixed(type.dims) ? ctx.constant_operand(at::zeros(fixed_values(type.dims))) : filled(ctx, 0, type).id();
 }
 
-// One layer of a sequence.
+// Lowers one layer of a recurrent network over a sequence.
 class Layer {
  public:
   Layer(OpContext& ctx, const Sequence& sequence, size_t first, bool gives_states)
@@ -109,7 +109,7 @@ class Layer {
     return output;
   }
 
-  // By direction; those of the cells only where asked for.
+  // The last states, by direction; those of the cells only if they are asked for.
   std::vector<Expression> last_hidden, last_cells;
 
  private:
@@ -163,7 +163,7 @@ class Layer {
     }
   }
 
-  // The output of the last step that a direction takes: the backward one ends with the first.
+  // Returns the output of a direction's last step: the backward direction ends with step 0.
   Expression last_step(const Expression& output, size_t direction) {
     const TensorType& type = output.type();
     const size_t axis = sequence_.batch_first ? 1 : 0;
@@ -221,7 +221,7 @@ void lower_sequence_operations(OpContext& ctx, const Sequence& sequence,
   output.set_output(0);
   ctx.set_output(reshape(joined(last_hidden, 0), ctx.output_type(1).dims).id(), 1);
   if (sequence.kind != CellKind::kLstm) return;
-  // Without a reader any operand of the type will do.
+  // Without a reader of the cell states, any operand of their type will do.
   const TensorType cell_type = ctx.output_type(2);
   ctx.set_output(
       last_cells.empty() ? filled(ctx, 0, cell_type).id() : reshape(joined(last_cells, 0), cell_type.dims).id(), 2);

@@ -19,7 +19,7 @@ int64_t gate_count(CellKind kind) {
   return 1;
 }
 
-// The rows of these gates, one after the other.
+// Returns the rows of these gates, one gate behind the other.
 at::Tensor rows_of(const at::Tensor& tensor, const std::vector<int64_t>& gates, int64_t size) {
   std::vector<at::Tensor> parts;
   for (const int64_t gate : gates) parts.push_back(tensor.narrow(0, gate * size, size));
@@ -74,7 +74,7 @@ bool is_zero(const TorchValue* value) {
          (constant && constant->isTensor() && is_zero(constant->toTensor()));
 }
 
-// For each state, whether it is zero whatever the input.
+// Returns for each state whether it is zero whatever the input.
 std::vector<bool> are_zero(const OpArguments& args, CellKind kind) {
   if (kind != CellKind::kLstm) return {is_zero(args.input("hx"))};
   std::vector<bool> result;
@@ -148,7 +148,8 @@ RecurrentCell::RecurrentCell(OpContext& ctx, CellKind kind, const CellWeights& w
   projection_->columns = projected;
 }
 
-// Both biases go to the input's product, which has all steps in one operation, unless the hidden one stays apart.
+// Adds a group of gates. Both biases go into the input's product, which one operation computes for all steps, unless
+// the hidden bias has to stay apart.
 void RecurrentCell::add_group(const CellWeights& weights, const std::vector<int64_t>& gates, bool adds_hidden_bias) {
   const auto rows = [&](const at::Tensor& tensor) { return rows_of(tensor, gates, size_); };
   const auto columns = static_cast<int64_t>(gates.size()) * size_;

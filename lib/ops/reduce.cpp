@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reductions along axes: sums, means, extremes, any and all. NNAPI reduces float32 and bool, and some quint8; integers
-// go by float32 where that holds them, and are folded else.
+// are reduced in float32 if it holds them, and are folded otherwise.
 #include <fmt/format.h>
 
 #include "lib/format/operation_table.h"
@@ -24,7 +24,7 @@ TensorType reduced(const OpArguments& args, const TensorType& self, at::ScalarTy
   return type;
 }
 
-// The dtype argument, or that of the tensor; sums of integers and bool are int64.
+// The type of sums: the dtype argument, or the tensor's dtype; sums of integers and bool are int64.
 std::vector<ValueType> sum_type(const OpArguments& args) {
   const TensorType self = args.tensor("self");
   at::ScalarType dtype = promoted_dtype(args, {"self"});
@@ -66,7 +66,7 @@ Expression reduce_argument(OpContext& ctx, OperationCode code, const Expression&
   return reduce(code, x, reduced_axes(ctx, x.type()), keeps_axes(ctx));
 }
 
-// Integers that float32 would round are folded; true where they were.
+// Folds integers that float32 would round; returns true if it did.
 bool folded_integers(const Expression& x, OperationCode code) {
   constexpr int kExtremesLevel = 3, kCalculatesIntegers = 4;
   const bool is_extreme = has_trait(code, OperationTrait::kExtreme);
@@ -80,7 +80,7 @@ bool folded_integers(const Expression& x, OperationCode code) {
   return true;
 }
 
-// Below REDUCE_SUM a mean times the number of elements.
+// Lowers sum; at levels below REDUCE_SUM, to the mean times the number of elements.
 void lower_sum(OpContext& ctx) {
   const Expression numbers = reduced_numbers(ctx, true);
   if (folded_integers(numbers, OperationCode::ADD)) return;
@@ -94,7 +94,7 @@ void lower_sum(OpContext& ctx) {
   (reduce_argument(ctx, OperationCode::MEAN, x) * static_cast<double>(count.value())).set_output();
 }
 
-// The operation on two integers for a reduction of floats.
+// Returns the operation on two integers that stands for a reduction of floats.
 constexpr OperationCode fold_of(OperationCode code) {
   if (code == OperationCode::REDUCE_PROD) return OperationCode::MUL;
   return code == OperationCode::REDUCE_MAX ? OperationCode::MAXIMUM : OperationCode::MINIMUM;
@@ -108,7 +108,7 @@ void lower_reduction(OpContext& ctx) {
   reduce_argument(ctx, code, x).set_output();
 }
 
-// NNAPI's MEAN of quantised numbers cuts off the fraction, and PyTorch's rounds.
+// Lowers mean. NNAPI's MEAN of quantised numbers cuts off the fraction, whereas PyTorch rounds.
 void lower_mean(OpContext& ctx) {
   const Expression x = argument(ctx, "self");
   if (!x.type().is_quantized()) return lower_reduction<OperationCode::MEAN>(ctx);

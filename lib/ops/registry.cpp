@@ -67,7 +67,7 @@ OpRules join_families() {
   return all;
 }
 
-// "aten::add.Tensor" of "aten::add.Tensor(Tensor self, ...) -> Tensor".
+// Returns the name in a schema: "aten::add.Tensor" for "aten::add.Tensor(Tensor self, ...) -> Tensor".
 std::string operator_name(const char* schema) {
   const std::string_view text(schema);
   return std::string(text.substr(0, text.find('(')));

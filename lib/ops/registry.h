@@ -14,8 +14,8 @@ const OpRule* find_rule(const TorchNode& node);
 // other rules than that on other tensors.
 const OpRule* find_typed_rule(const TorchNode& node, const TypeMap& types);
 
-// What is known of the operator, whichever overload it is: from its rules, or the list of operators on the CPU. One
-// that is nowhere has no traits.
+// Returns the operator's traits, equal for all overloads: from its rules, or from the list of operators on the CPU. An
+// operator in neither has no traits.
 const OpTraits& find_traits(c10::Symbol kind);
 const OpTraits& find_traits(const TorchNode& node);
 

@@ -16,7 +16,7 @@
 namespace nnapi_convert {
 namespace {
 
-constexpr int kHalfPixelLevel = 4;  // from which RESIZE_ operations know half-pixel centres and aligned corners
+constexpr int kHalfPixelLevel = 4;  // the first level of RESIZE_ operations with half-pixel centres and aligned corners
 
 std::string input_name(const OpArguments& args) {
   return args.has("input") ? "input" : "self";
@@ -26,7 +26,7 @@ size_t resized_axes(const OpArguments& args) {
   return pooled_spatial_axes(args);
 }
 
-// The factors that the model gives, one for each axis or none.
+// Returns the factors that the model gives, one for each axis; nothing for an axis without one.
 std::vector<std::optional<double>> given_factors(const OpArguments& args) {
   const size_t spatial = resized_axes(args);
   std::vector<std::optional<double>> factors(spatial);
@@ -44,7 +44,7 @@ std::vector<std::optional<double>> given_factors(const OpArguments& args) {
   return factors;
 }
 
-// PyTorch rounds size * factor down.
+// Returns size * factor, rounded down as PyTorch does.
 Dim resized(const OpArguments& args, const Dim& size, double factor) {
   if (size.is_fixed()) return {static_cast<int64_t>(std::floor(static_cast<double>(size.value()) * factor))};
   args.require(factor == std::floor(factor), fmt::format("scale factor {} of a flexible size", factor),
@@ -52,7 +52,7 @@ Dim resized(const OpArguments& args, const Dim& size, double factor) {
   return size * Dim(static_cast<int64_t>(factor));
 }
 
-// Height before width; the height of a sequence is 1.
+// Reads the axes, height before width; the height of a sequence is 1.
 std::vector<ResizedAxis> read_axes(const OpArguments& args, const TensorType& input) {
   const size_t spatial = resized_axes(args);
   require_rank(args, input, spatial + 2, spatial + 2);
@@ -104,7 +104,7 @@ TensorType with_size(const TensorType& image, const Dim& height, const Dim& widt
   return image.with_dims({image.dims[0], image.dims[1], height, width});
 }
 
-// RESIZE_NEAREST_NEIGHBOR or RESIZE_BILINEAR, with flags where they are needed.
+// Appends RESIZE_NEAREST_NEIGHBOR or RESIZE_BILINEAR, with flags only if they are needed.
 LoweredTensor resize_operation(OpContext& ctx, OperationCode code, const LoweredTensor& image,
                                const std::vector<ResizedAxis>& axes, bool half_pixel) {
   nnapi::Builder& builder = ctx.builder();
@@ -163,7 +163,7 @@ void lower_nearest(OpContext& ctx) {
   set_resized(ctx, image);
 }
 
-// An axis of an image times a constant matrix [output, input]: a 1x1 CONV_2D with the axis as channels.
+// Multiplies an axis of an image by a constant matrix [output, input]: a 1x1 CONV_2D with the axis as channels.
 LoweredTensor contracted(OpContext& ctx, const LoweredTensor& image, size_t axis, const at::Tensor& matrix) {
   nnapi::Builder& builder = ctx.builder();
   const std::vector<int64_t> to_front = axis == 2 ? std::vector<int64_t>{0, 2, 1, 3} : std::vector<int64_t>{0, 3, 1, 2};
@@ -184,13 +184,14 @@ LoweredTensor contracted(OpContext& ctx, const LoweredTensor& image, size_t axis
   return permuted(ctx, {result, type}, nnapi::inverse(to_front));
 }
 
-// One source cell of each result cell along an axis, and its weight.
+// One source cell for each result cell along an axis, and its weight.
 struct Tap {
   std::vector<int64_t> cells;
   std::vector<float> weights;
 };
 
-// The cells that an interpolation matrix [output, input] weighs: as many taps as its fullest row has weights.
+// Returns the cells and weights of an interpolation matrix [output, input]: as many taps as its fullest row has
+// weights.
 std::vector<Tap> taps_of(const at::Tensor& matrix) {
   const auto weights = matrix.accessor<float, 2>();
   std::vector<Tap> taps;
@@ -213,8 +214,8 @@ std::vector<Tap> taps_of(const at::Tensor& matrix) {
   return taps;
 }
 
-// An axis of an image times a constant matrix [output, input] of few numbers in each row: the cells of each are
-// gathered, weighted and added.
+// Multiplies an axis of an image by a constant matrix [output, input] with few numbers in each row: gathers, weights
+// and adds their cells.
 LoweredTensor weighted_cells(OpContext& ctx, const LoweredTensor& image, size_t axis, const at::Tensor& matrix) {
   std::vector<int64_t> shape(4, 1);
   shape[axis] = matrix.size(0);
@@ -229,14 +230,14 @@ LoweredTensor weighted_cells(OpContext& ctx, const LoweredTensor& image, size_t 
   return {sum->id(), sum->type()};
 }
 
-// True where the product with the whole matrix costs many times what its few numbers in each row cost.
+// True if the product with the whole matrix costs many times as much as its few numbers in each row.
 bool is_sparse(const OpContext& ctx, const ResizedAxis& axis) {
   constexpr int64_t kMostDenseCells = 64;
   constexpr int kGatherLevel = 3;
   return axis.input.value() > kMostDenseCells && ctx.can_use(OperationCode::GATHER, kGatherLevel);
 }
 
-// Both axes by matrices; quantised numbers in float.
+// Resizes both axes by matrices; quantised numbers are computed in float.
 LoweredTensor resized_by_matrices(OpContext& ctx, LoweredTensor image, const std::vector<ResizedAxis>& axes,
                                   Interpolation interpolation) {
   const TensorType original = image.type;
@@ -255,14 +256,15 @@ LoweredTensor resized_by_matrices(OpContext& ctx, LoweredTensor image, const std
   return {ctx.emit_to(OperationCode::QUANTIZE, {image.id}, type), type};
 }
 
-// A sequence by one matrix: its cells are the last axis.
+// Resizes a sequence by one matrix: its cells are the last axis.
 void set_resized_sequence(OpContext& ctx, const ResizedAxis& axis, Interpolation interpolation) {
   const Factor rows(ctx, ctx.operand(input_name(ctx)));
   const Factor matrix(ctx, interpolation_matrix(axis, interpolation));
   ctx.set_output(row_product(ctx, rows, matrix).reshaped(ctx.output_type().dims).operand());
 }
 
-// One pool, or, where the window is large, rows after columns; quantised numbers are rounded but once.
+// Averages by one pool, or, if the window is large, by a pool along each axis. Quantised numbers always take one pool,
+// so that they are rounded once.
 LoweredTensor averaged_apart(OpContext& ctx, const LoweredTensor& image, const Pool& pool, const PooledAxes& same) {
   constexpr int64_t kLargeWindow = 16;
   if (pool.kernel[0] * pool.kernel[1] <= kLargeWindow || image.type.is_quantized() || pool.kernel[0] == 1 ||
@@ -276,8 +278,8 @@ LoweredTensor averaged_apart(OpContext& ctx, const LoweredTensor& image, const P
   return emit_pool(ctx, OperationCode::AVERAGE_POOL_2D, half, columns, {same.output, {Dim(0), same.padding_end[1]}});
 }
 
-// Cells repeated and averaged over windows as long as the repetition: linear interpolation. A window of even length
-// lies half a cell aside, which a second one of length 2 makes up for. Beyond the ends only cells of the ends are
+// Interpolates linearly: repeats cells, and averages over windows as long as the repetition. A window of even length
+// lies half a cell aside, which a second window of length 2 compensates. Beyond the ends only cells of the ends are
 // averaged, as PyTorch's clamped positions do.
 LoweredTensor repeated_and_averaged(OpContext& ctx, const LoweredTensor& image, const std::vector<ResizedAxis>& axes) {
   const LoweredTensor repeated = resize_operation(ctx, OperationCode::RESIZE_NEAREST_NEIGHBOR, image, axes, false);

@@ -49,7 +49,7 @@ bool is_finite(const c10::IValue& constant) {
   return !tensor.defined() || tensor.is_quantized() || tensor.isfinite().all().item<bool>();
 }
 
-// The values that a value may come of, each once: one may be read many times.
+// Goes through the values from which a value may come, each once, although a value may be read many times.
 class Origins {
  public:
   explicit Origins(const TorchValue& value) { add(value); }
@@ -57,7 +57,7 @@ class Origins {
   void add(const TorchValue& value) {
     if (seen_.insert(&value).second) open_.push_back(&value);
   }
-  // Returns null where all were returned.
+  // Returns the next value; null if all were returned.
   const TorchValue* next() {
     if (open_.empty()) return nullptr;
     const TorchValue* value = open_.back();

@@ -34,8 +34,8 @@ void check_index(const OpArguments& args) {
   args.require(product(index.dims).value() > 0, "no index", "one or more");
 }
 
-// The places of the elements of the index and of the source: for each row of the tensor along the axis, their places in
-// their own tensors, counted from 1; 0 means none.
+// For each row of the tensor along the axis, the elements of the index and of the source that belong to it, by their
+// places in their own tensors, counted from 1; 0 means none.
 struct Layout {
   size_t axis = 0;
   at::Tensor index, source;
@@ -47,7 +47,7 @@ at::Tensor counted(const std::vector<int64_t>& sizes) {
   return (at::arange(count) + 1).reshape(sizes);
 }
 
-// [rows, places along the axis] of places that may cover a part of the tensor along the other axes.
+// Returns [rows, places along the axis] of `places`, which may cover only a part of the tensor along the other axes.
 at::Tensor rows_at(const at::Tensor& places, const std::vector<int64_t>& sizes, int64_t axis) {
   std::vector<int64_t> whole = sizes;
   whole[static_cast<size_t>(axis)] = places.size(axis);
@@ -58,7 +58,7 @@ at::Tensor rows_at(const at::Tensor& places, const std::vector<int64_t>& sizes, 
   return padded.movedim(axis, -1).reshape({-1, places.size(axis)});
 }
 
-// An index of the tensor's rank: one for each element of the source, which may be larger.
+// Returns the layout for an index of the tensor's rank: an index for each element of the source, which may be larger.
 Layout layout_of_each(const OpArguments& args, const TensorType& self) {
   Layout layout;
   layout.axis = axis_argument(args, self);
@@ -83,7 +83,7 @@ Layout layout_of_each(const OpArguments& args, const TensorType& self) {
   return layout;
 }
 
-// A vector of indices: one for each slice of the source along the axis.
+// Returns the layout for a vector of indices: one for each slice of the source along the axis.
 Layout layout_of_slices(const OpArguments& args, const TensorType& self) {
   Layout layout;
   layout.axis = axis_argument(args, self);
@@ -99,7 +99,7 @@ Layout layout_of_slices(const OpArguments& args, const TensorType& self) {
   return layout;
 }
 
-// Places in the whole tensor, as one row.
+// Returns the layout for indices into the flat tensor, which is one row.
 Layout layout_of_places(const OpArguments& args, const TensorType&) {
   const TensorType index = args.tensor("index"), source = args.tensor("source");
   args.require(product(index.dims) == product(source.dims), "a source " + to_text(source),
@@ -110,7 +110,7 @@ Layout layout_of_places(const OpArguments& args, const TensorType&) {
   return layout;
 }
 
-// The elements of a tensor, as float32, at the places of a table.
+// Returns the elements of a tensor, as float32, at the places of a table; `none` at place 0.
 Expression arranged(const Expression& x, const at::Tensor& table, double none) {
   OpContext& ctx = x.context();
   const Dims dims = to_dims(table.sizes().vec());
@@ -139,7 +139,7 @@ Expression source_rows(OpContext& ctx, const Layout& layout) {
   return filled(ctx, number_value(ctx, "value"), type);
 }
 
-// The tensor in rows along the axis, or as one row.
+// Reads the tensor in rows along the axis, or as one row (`is_flat`), with its index and source.
 Writing read_writing(OpContext& ctx, const Layout& layout, bool is_flat) {
   const Expression x = cast(argument(ctx, "self"), at::kFloat);
   const Expression rows = is_flat ? reshape(x, {Dim(1), product(x.type().dims)}) : as_rows(x, layout.axis);
@@ -157,7 +157,8 @@ void set_rows(const Expression& rows, size_t axis, bool is_flat) {
   from_rows(rows, type, axis).set_output();
 }
 
-// One operation of the elements that are written to a place, and one of that and what was there.
+// A reduction: the operation on the elements that are written to one place, and `combine` for its result and the
+// element that was there.
 struct Reduction {
   OperationCode code;
   double neutral;
@@ -280,7 +281,7 @@ void lower_index_fill(OpContext& ctx) {
   reshape(select(mask, value, x), self.type().dims).set_output();
 }
 
-// [index, size] of places that may count from the end.
+// The type of take, whose places in the flat tensor may count from the end.
 std::vector<ValueType> take_type(const OpArguments& args) {
   if (args.is_constant("index")) return moved_type(args);
   const TensorType self = args.tensor("self");

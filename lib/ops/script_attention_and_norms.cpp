@@ -4,8 +4,8 @@
 namespace nnapi_convert {
 namespace {
 
-// A row that the mask hides wholly gives 0, as in PyTorch 2.5 and later; before, it gave NaN. No softmax sees such a
-// row.
+// A row that the mask hides completely gives 0, as in PyTorch 2.5 and later; before 2.5 it gave NaN. The softmax gets
+// such a row unhidden.
 constexpr const char* kAttention = R"(
 def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Tensor],
                                  dropout_p: float, is_causal: bool, scale: Optional[float], enable_gqa: bool) -> Tensor:
@@ -46,7 +46,7 @@ def _safe_softmax(self: Tensor, dim: int, dtype: Optional[int]) -> Tensor:
   return result * torch.logical_not(hidden).to(result.dtype)
 )";
 
-// Without eps: the distance from 1 to the next number of the dtype.
+// The default of eps is the distance from 1 to the next number of the dtype.
 constexpr const char* kRmsNorm = R"(
 def rms_norm(input: Tensor, normalized_shape: List[int], weight: Optional[Tensor], eps: Optional[float]) -> Tensor:
   if eps is None:
@@ -126,7 +126,7 @@ def _batch_norm_with_update(input: Tensor, weight: Optional[Tensor], bias: Optio
   return result, mean, inverse, torch.zeros([0], dtype=0)
 )";
 
-// The statistics are results, not changed in place.
+// Returns the new running statistics as results instead of changing them in place.
 constexpr const char* kBatchNormFunctional = R"(
 def _native_batch_norm_legit_functional(input: Tensor, weight: Optional[Tensor], bias: Optional[Tensor],
                                         running_mean: Tensor, running_var: Tensor, training: bool, momentum: float,

@@ -43,7 +43,7 @@ constexpr const char* kIsContiguous = R"(
 def sym_is_contiguous(self: Tensor, memory_format: int) -> bool:
   return self.is_contiguous(memory_format=memory_format)
 )";
-// On a CPU: bfloat16.
+// The autocast dtype on a CPU is bfloat16.
 constexpr const char* kAutocastDtype = R"(
 def get_autocast_dtype(device_type: str) -> int:
   return 15
@@ -53,7 +53,7 @@ def device(type: str, index: int) -> Device:
   return torch.device(type + ":" + str(index))
 )";
 
-// Of what an export checks, in a form without effects: the token alone is handed on.
+// Checks that an export writes in a form without side effects. They compute nothing but hand on the token.
 constexpr const char* kToken = R"(
 def _make_dep_token(dtype: Optional[int], layout: Optional[int], device: Optional[Device], pin_memory: Optional[bool],
                     memory_format: Optional[int]) -> Tensor:

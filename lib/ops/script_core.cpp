@@ -21,7 +21,8 @@ def _adaptive_avg_pool3d(self: Tensor, output_size: List[int]) -> Tensor:
   return torch.adaptive_avg_pool3d(self, output_size)
 )";
 
-// What scaled_dot_product_attention becomes for tensors of the CPU; in other programs the second result is not used.
+// The operator that scaled_dot_product_attention becomes for tensors on the CPU. The second result, the logarithm of
+// the sums, is used by no other programs.
 constexpr const char* kFlashAttention = R"(
 def _scaled_dot_product_flash_attention_for_cpu(query: Tensor, key: Tensor, value: Tensor, dropout_p: float,
                                                 is_causal: bool, attn_mask: Optional[Tensor],
@@ -43,7 +44,7 @@ def _scaled_dot_product_flash_attention_for_cpu(query: Tensor, key: Tensor, valu
   return (output, torch.logsumexp(scores, [-1]))
 )";
 
-// The numbers of `normalization`: 0 leaves sums as they are, 1 divides by the size's root, 2 by the size.
+// `normalization` 0 leaves sums as they are, 1 divides them by the size's root, 2 by the size.
 constexpr const char* kFourierOfReal = R"(
 def _fft_r2c(self: Tensor, dim: List[int], normalization: int, onesided: bool) -> Tensor:
   norm = "backward" if normalization == 0 else "ortho" if normalization == 1 else "forward"

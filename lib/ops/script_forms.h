@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Operators as TorchScript of PyTorch 1.13.1: those that PyTorch got later, and those of its inside that exports name.
-// They are taken apart as a file is loaded, as what runs on a phone is 1.13.1.
+// Writes operators as TorchScript of PyTorch 1.13.1: operators that PyTorch got later, and internal ones that exports
+// name. They are replaced when a file is loaded, as phones run PyTorch 1.13.1.
 #pragma once
 
 #include <vector>
@@ -11,11 +11,11 @@ struct Node;
 
 namespace nnapi_convert {
 
-// An operator with a `source` is the TorchScript function of that text, whose parameters are those of the schema. One
-// without is refused where the model runs it, and `refusal` says what it needs.
+// The form of one operator. `source` is the text of a TorchScript function with the schema's parameters that replaces
+// the operator. An operator without a source is refused if the model runs it; `refusal` says what it needs.
 struct ScriptForm {
   const char* schema;
-  const char* release;  // of PyTorch, the first that has it as far as known; empty if it isn't known
+  const char* release;  // the first release of PyTorch known to have it; empty if none is known
   const char* source = nullptr;
   const char* refusal = "";
   // Returns false for calls that stay as they are, because PyTorch 1.13.1 runs them, or because they are refused; null:
@@ -26,7 +26,7 @@ struct ScriptForm {
 // The release of operators that PyTorch 1.13.1 has, too.
 constexpr const char* kOldRelease = "1.13";
 
-// The families of forms, one for each file.
+// Each family of forms has one file.
 using ScriptForms = std::vector<ScriptForm>;
 ScriptForms attention_and_norm_scripts();   // script_attention_and_norms.cpp
 ScriptForms reduction_and_range_scripts();  // script_reductions_and_ranges.cpp
@@ -36,7 +36,7 @@ ScriptForms frame_and_expert_scripts();     // script_frames_and_experts.cpp
 ScriptForms fused_attention_scripts();      // script_fused_attention.cpp
 ScriptForms newer_refusals();               // newer_refusals.cpp
 
-// All families.
+// Returns the forms of all families.
 const ScriptForms& all_script_forms();
 
 }  // namespace nnapi_convert

@@ -13,7 +13,8 @@ bool may_be_unaligned(torch::jit::Node& node) {
   return !aligned || !aligned->isBool() || !aligned->toBool();
 }
 
-// Every script that calls torch.stft of PyTorch 2.7 and later has the argument, which is None in almost all of them.
+// Every script that calls torch.stft of PyTorch 2.7 or later has the argument align_to_window, which is almost always
+// None.
 constexpr const char* kFrames = R"(
 def stft(self: Tensor, n_fft: int, hop_length: Optional[int], win_length: Optional[int], window: Optional[Tensor],
          normalized: bool, onesided: Optional[bool], return_complex: Optional[bool],

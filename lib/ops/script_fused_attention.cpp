@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Masks that PyTorch 2 gives its fused layers of attention, and that 1.13.1 runs on no CPU: type 0 is [length, length],
-// as a causal mask is, and type 2 is [batch, heads, length, length]. Either hides the scores where it isn't 0, whatever
-// its dtype: so ATen reads it. Layers without a mask, or with one of type 1, stay as they are
+// Replaces PyTorch 2's fused layers of attention with masks that 1.13.1 doesn't run on a CPU: type 0 is [length,
+// length], as a causal mask is, and type 2 is [batch, heads, length, length]. Either hides the scores where it isn't 0,
+// whatever its dtype, as ATen reads it. Layers without a mask, or with one of type 1, stay as they are
 // (decompose_attention.cpp); where a script computes the type, both are branches.
 #include "lib/ops/plain_calls.h"
 #include "lib/ops/script_forms.h"
@@ -15,7 +15,7 @@ bool may_have_other_mask(torch::jit::Node& node) {
   return !type || (type->isInt() && type->toInt() != 1);
 }
 
-// The second result has no use where need_weights is False; PyTorch gives a tensor that isn't defined.
+// The second result is unused if need_weights is False; PyTorch gives an undefined tensor then.
 constexpr const char* kMultiHead = R"(
 def _native_multi_head_attention(query: Tensor, key: Tensor, value: Tensor, embed_dim: int, num_head: int,
                                  qkv_weight: Tensor, qkv_bias: Tensor, proj_weight: Tensor, proj_bias: Tensor,

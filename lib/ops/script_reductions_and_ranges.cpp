@@ -4,7 +4,7 @@
 namespace nnapi_convert {
 namespace {
 
-// The highest dimension goes first, so that the others keep their numbers.
+// Squeezes the highest dimension first, so that the others keep their numbers.
 constexpr const char* kSqueeze = R"(
 def squeeze(self: Tensor, dim: List[int]) -> Tensor:
   rank = max(self.dim(), 1)
@@ -24,7 +24,7 @@ def squeeze_(self: Tensor, dim: List[int]) -> Tensor:
   return self
 )";
 
-// No dimensions: an element is true or false by itself.
+// With an empty list of dimensions, each element is true or false by itself.
 constexpr const char* kAny = R"(
 def any(self: Tensor, dim: Optional[List[int]], keepdim: bool) -> Tensor:
   if dim is None:
@@ -59,7 +59,7 @@ def all(self: Tensor, dim: Optional[List[int]], keepdim: bool) -> Tensor:
   return result
 )";
 
-// Bools differ where they aren't equal.
+// The difference of two bools is whether they aren't equal.
 constexpr const char* kDifference = R"(
 def diff(self: Tensor, n: int, dim: int, prepend: Optional[Tensor], append: Optional[Tensor]) -> Tensor:
   result = self
@@ -77,7 +77,7 @@ def diff(self: Tensor, n: int, dim: int, prepend: Optional[Tensor], append: Opti
   return result
 )";
 
-// The mean square is corrected from n to n - correction elements.
+// Corrects the mean square from n to n - correction elements.
 constexpr const char* kVar = R"(
 def var(self: Tensor, dim: Optional[List[int]], correction: Optional[number], keepdim: bool) -> Tensor:
   count = 1

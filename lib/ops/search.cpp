@@ -62,7 +62,7 @@ bool counts_equal(const OpArguments& args) {
   return args.string("side") == "right";
 }
 
-// A sequence for all elements, or one for each row of them.
+// The type of searchsorted, with one sequence for all elements, or one for each row of them.
 std::vector<ValueType> searchsorted_type(const OpArguments& args) {
   const TensorType sequence = args.tensor(boundaries_name(args));
   const Dims dims = dims_of(args, "self");
@@ -80,7 +80,7 @@ std::vector<ValueType> searchsorted_type(const OpArguments& args) {
   return {TensorType{args.boolean("out_int32") ? at::kInt : at::kLong, dims, {}}};
 }
 
-// How many of the sequence are below each element.
+// searchsorted: counts the numbers of the sequence that are below each element.
 void lower_searchsorted(OpContext& ctx) {
   at::ScalarType dtype = promoted_dtype(ctx, {boundaries_name(ctx), "self"});
   if (dtype == at::kBool) dtype = at::kFloat;
@@ -108,7 +108,8 @@ struct Span {
   Expression least, greatest;
 };
 
-// Without a range that of the elements; one on either side of it where all are equal.
+// Returns the range of histc; if none is given, the range of the elements, widened by one on either side if all are
+// equal.
 Span range_of(OpContext& ctx, const Expression& elements) {
   const double least = ctx.number("min"), greatest = ctx.number("max");
   if (least != greatest) return {constant(ctx, least), constant(ctx, greatest)};
@@ -118,7 +119,7 @@ Span range_of(OpContext& ctx, const Expression& elements) {
   return {low - margin, high + margin};
 }
 
-// The last bin holds the end of the range, too.
+// histc: the last bin includes the end of the range.
 void lower_histc(OpContext& ctx) {
   const int64_t bins = ctx.integer("bins");
   const Expression elements = reshape(argument(ctx, "self"), {product(ctx.tensor("self").dims), Dim(1)});

@@ -17,13 +17,13 @@ namespace {
 
 constexpr int kMaximumOfIntegersLevel = 3;
 
-// A mask, and whether it marks what is replaced or what is kept.
+// A mask, and whether it marks the elements that are replaced or those that are kept.
 struct Mask {
   std::string name;
   bool marks_replaced;
 };
 
-// NNAPI repeats no bool.
+// Repeats a mask to these sizes, as numbers: NNAPI repeats no bool.
 Expression expand_mask(const Expression& mask, const Dims& dims) {
   return mask.type().dims == dims ? mask : cast(expand(cast(mask, at::kFloat), dims), at::kBool);
 }
@@ -38,7 +38,7 @@ double minus_infinity(at::ScalarType dtype) {
   return std::numeric_limits<int32_t>::min();
 }
 
-// The number where the mask marks it, and elsewhere a bound that changes nothing.
+// Returns the number where the mask says to replace, and `elsewhere`, a bound that changes nothing, at other places.
 Expression bound_under_mask(OpContext& ctx, const Mask& mask, double value, double elsewhere, at::ScalarType dtype) {
   const TensorType type{dtype, ctx.tensor(mask.name).dims, {}};
   if (ctx.is_constant(mask.name)) {
@@ -60,7 +60,7 @@ Expression replace_by_choice(const Expression& x, const Mask& mask, double value
   return mask.marks_replaced ? select(condition, number, rest) : select(condition, rest, number);
 }
 
-// A bound of the number from both sides leaves nothing else.
+// Replaces elements by a number by bounding them with it from both sides.
 Expression replace_by_bounds(const Expression& x, const Mask& mask, double value) {
   OpContext& ctx = x.context();
   const double high = infinity(x.dtype());
@@ -71,12 +71,12 @@ Expression replace_by_bounds(const Expression& x, const Mask& mask, double value
     const Expression rest = x * tensor_constant(ctx, kept.to(at::kFloat));
     return value == 0 ? rest : rest + bound_under_mask(ctx, mask, value, 0, x.dtype());
   }
-  if (std::isnan(value)) return replace_by_choice(x, mask, value);  // MINIMUM and MAXIMUM pass NaN over
+  if (std::isnan(value)) return replace_by_choice(x, mask, value);  // MINIMUM and MAXIMUM may skip NaN
   const Expression lowered = value == high ? x : minimum(x, bound_under_mask(ctx, mask, value, high, x.dtype()));
   return value == low ? lowered : maximum(lowered, bound_under_mask(ctx, mask, value, low, x.dtype()));
 }
 
-// x with a number in place of some elements.
+// Returns x with a number in place of the elements that the mask says to replace.
 Expression replace(const Expression& x, const Mask& mask, double value) {
   OpContext& ctx = x.context();
   const bool same_sizes =

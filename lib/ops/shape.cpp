@@ -15,7 +15,7 @@ void lower_identity(OpContext& ctx) {
   ctx.set_output(ctx.operand(ctx.has("self") ? "self" : "input").id);
 }
 
-// RESHAPE to the output's shape; nothing where that is the input's.
+// Appends a RESHAPE to the output's shape, unless that is the input's.
 void lower_reshape(OpContext& ctx) {
   ctx.set_output(ctx.reshaped(ctx.operand("self"), ctx.output_type().dims));
 }
@@ -40,7 +40,7 @@ std::vector<ValueType> flatten_type(const OpArguments& args) {
   return reshaped(args, self, dims);
 }
 
-// The sizes asked for, with -1 replaced by what the other sizes leave.
+// Returns the type of a view with these sizes; -1 becomes the size that the other sizes leave.
 std::vector<ValueType> view_of(const OpArguments& args, const TensorType& self, Dims dims) {
   Dim known(1);
   Dim* open = nullptr;
@@ -80,7 +80,7 @@ std::vector<ValueType> ravel_type(const OpArguments& args) {
   return {self.with_dims({product(self.dims)})};
 }
 
-// One axis becomes several.
+// The type of unflatten: one axis becomes several.
 std::vector<ValueType> unflatten_type(const OpArguments& args) {
   const TensorType self = args.tensor("self");
   const auto axis = static_cast<size_t>(checked_axis(args, args.integer("dim"), self.rank()));
@@ -122,7 +122,7 @@ std::vector<ValueType> squeeze_type(const OpArguments& args) {
   return reshaped(args, self, dims);
 }
 
-// The axes `source` go where `destination` says, the others keep their order.
+// Returns the order of axes of movedim: the axes `source` go to the places `destination`, the others keep their order.
 std::vector<int64_t> moved_axes(const OpArguments& args, const TensorType& self) {
   const std::vector<int64_t> from = args.integers("source");
   const std::vector<int64_t> to = args.integers("destination");
@@ -180,7 +180,7 @@ void lower_permute(OpContext& ctx) {
   ctx.emit(OperationCode::TRANSPOSE, {self.id, order});
 }
 
-// Dropout and its like do nothing in evaluation, nor with a probability of 0.
+// The type of dropout and similar operators, which do nothing in evaluation or with a probability of 0.
 std::vector<ValueType> dropout_type(const OpArguments& args) {
   args.require(!args.boolean("train") || args.number("p") == 0, "train = True, for random numbers", "False",
                "call model.eval() before tracing or scripting");

@@ -50,8 +50,7 @@ std::set<std::pair<int, int>> sizes_in(const Dim& dim) {
   return sizes;
 }
 
-// False for two that depend on the same sizes of the inputs and differ whatever these are, as far as a few usual ones
-// tell.
+// False for two sizes that depend on the same sizes of the inputs and differ for a few usual values of these.
 bool may_be_equal(const Dim& a, const Dim& b) {
   if (sizes_in(a) != sizes_in(b)) return true;
   for (const int64_t size : {16, 96, 224, 320}) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arithmetic on sizes that traces and scripts leave behind: typed as Dims, and lowered only where a tensor comes of
-// them.
+// Arithmetic on sizes that traces and scripts contain. It is typed as Dims, and lowered only if it gives a tensor.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
@@ -23,7 +22,7 @@ std::vector<ValueType> one_size(const OpArguments& args) {
   return {Dims{self.dims[static_cast<size_t>(axis)]}};
 }
 
-// A size passed through a tensor and back, as traces do.
+// The type of operators that pass a size through a tensor and back, as in traces.
 std::vector<ValueType> same_size(const OpArguments& args) {
   return {args.sizes("a")};
 }
@@ -53,23 +52,23 @@ std::vector<ValueType> negated(const OpArguments& args) {
   return {Dims{Dim(0) - operand(args, "a")}};
 }
 
-// A constant of several numbers, or of one along an axis, is a tensor.
+// Refuses a constant with axes: even with one number it is a tensor, not a size.
 void require_number(const OpArguments& args, const std::string& name) {
   if (!args.is_constant(name)) return;
   const c10::IValue value = args.value(name);
   args.require(!value.isTensor() || value.toTensor().dim() == 0, "a tensor with axes and a size", "a number");
 }
 
-// The integers of a constant tensor with axes; undefined for any other argument.
+// Returns a constant int64 tensor with axes and few elements; undefined for any other argument.
 at::Tensor counted(const OpArguments& args, const std::string& name) {
-  constexpr int64_t kMostElements = 64;  // each is computed from the size by itself
+  constexpr int64_t kMostElements = 64;  // each element is computed from the size by itself
   if (!args.is_constant(name) || !args.value(name).isTensor()) return {};
   const at::Tensor tensor = args.value(name).toTensor();
   const bool is_few = tensor.dim() > 0 && tensor.numel() > 0 && tensor.numel() <= kMostElements;
   return is_few && tensor.scalar_type() == at::kLong ? tensor : at::Tensor();
 }
 
-// arange(2) + size: positions behind those of a cache.
+// The sum of a constant tensor and a size, such as arange(2) + size: positions behind those of a cache.
 struct CountedFromSize {
   std::vector<int64_t> shape;
   Dims values;
@@ -107,7 +106,7 @@ std::vector<ValueType> tensor_arithmetic(const OpArguments& args) {
   return arithmetic_of<operation>(args, operand(args, "self"), operand(args, "other"));
 }
 
-// PyTorch's division of sizes: they are not negative, so that truncating and rounding down are the same.
+// Divides sizes: they are not negative, so that truncating and rounding down are the same.
 std::vector<ValueType> tensor_division(const OpArguments& args) {
   args.require(!args.is_none("rounding_mode"), "a true division of sizes", "a whole number",
                "give every size of the input with --input");
@@ -145,7 +144,7 @@ std::vector<ValueType> joined_lists(const OpArguments& args) {
   return {std::move(sizes)};
 }
 
-// Python's list[start:end:step] for a positive step.
+// Slices a list of sizes, list[start:end:step], for a positive step.
 std::vector<ValueType> sliced_list(const OpArguments& args) {
   const Dims sizes = args.sizes("l");
   const auto count = static_cast<int64_t>(sizes.size());
@@ -160,7 +159,7 @@ std::vector<ValueType> sliced_list(const OpArguments& args) {
   return {std::move(kept)};
 }
 
-// The first size of a tensor, as loops over its rows ask for it.
+// Returns the first size of a tensor, which loops over its rows ask for.
 std::vector<ValueType> row_count(const OpArguments& args) {
   const TensorType tensor = args.tensor("t");
   args.require(tensor.rank() > 0, "the length of a tensor of rank 0", "a tensor of rank 1 or more");
@@ -173,7 +172,7 @@ std::vector<ValueType> element_count(const OpArguments& args) {
 
 constexpr const char* kSizeNote = "sizes: computed at conversion, or written on the device for flexible ones";
 
-// Its traits are those of the operator's other rule.
+// Returns a rule without traits: they are those of the operator's other rule.
 OpRule size_rule(const char* name, ShapeRule shape, LowerRule lower = nullptr) {
   return {name, 1, "", shape, lower, OpTraits()};
 }

@@ -50,7 +50,7 @@ void of_quantised_convolution(const OpArguments& args, SizeDemands& demands) {
   of_filter(args.tensor("qx"), weight.size(1) * params->groups(), weight.dim(), demands);
 }
 
-// Vectors of `size` numbers along the last axis of `input`.
+// Demands vectors of `size` numbers along the last axis of `input`.
 void of_vectors(const TensorType& input, int64_t size, SizeDemands& demands) {
   demands.fits = demands.fits && input.rank() > 0;
   if (!demands.fits) return;
@@ -89,7 +89,7 @@ std::vector<const TensorType*> states_of(const OpArguments& args) {
   return result;
 }
 
-// aten::lstm, gru, rnn_tanh and rnn_relu with their input, states and list of weights.
+// Demands of aten::lstm, gru, rnn_tanh and rnn_relu, from their input, states and list of weights.
 void of_recurrent(const OpArguments& args, SizeDemands& demands) {
   if (!args.has("batch_first")) return;  // a packed sequence
   const TensorType input = args.tensor("input");
@@ -108,7 +108,7 @@ void of_recurrent(const OpArguments& args, SizeDemands& demands) {
     if (!fits_rank(demands, *states[i], 3)) return;
     ask(demands, states[i]->dims[0], layers);
     ask(demands, states[i]->dims[1], batch);
-    // An LSTM's second state is that of the cell, which no projection makes smaller.
+    // An LSTM's second state is the cell's, which a projection doesn't make smaller.
     ask(demands, states[i]->dims[2], i == 0 ? weights[1].size(1) : weights[1].size(0) / 4);
   }
 }
@@ -136,7 +136,7 @@ void of_layer_norm(const OpArguments& args, SizeDemands& demands) {
   for (size_t i = 0; i < shape.size(); ++i) ask(demands, input.dims[first + i], shape[i]);
 }
 
-// Arithmetic with a constant: a size is that of the constant's axis, where that is more than 1.
+// Demands of arithmetic with a constant: a size equals the size of the constant's axis, if that is more than 1.
 void of_broadcast(const OpArguments& args, SizeDemands& demands) {
   if (!args.has("other")) return;  // arithmetic on numbers and lists
   const bool is_second = args.input("other")->type()->kind() == c10::TypeKind::TensorType && args.is_constant("other");
@@ -149,8 +149,8 @@ void of_broadcast(const OpArguments& args, SizeDemands& demands) {
   }
 }
 
-// The elements of a tensor and those of its new shape. A -1 in front of fixed sizes stands for the rows of a batch, of
-// which there is one, unless the tensor has whole rows whatever its open sizes are.
+// Demands that a tensor has as many elements as its new shape. A -1 before fixed sizes stands for the rows of a batch;
+// one row is assumed, unless the tensor has whole rows whatever its open sizes are.
 void of_reshape(const OpArguments& args, SizeDemands& demands) {
   const char* shape = args.has("shape") ? "shape" : "size";
   if (!args.has(shape)) return;  // a view as another dtype
@@ -220,7 +220,7 @@ SizeDemands size_demands(const TorchNode& node, const TypeMap& types) {
   SizeDemands result;
   try {
     found->second(OpArguments(node, types), result);
-  } catch (const NodeRefused&) {  // an argument isn't known: what was asked until then holds
+  } catch (const NodeRefused&) {  // an argument isn't known: earlier demands hold
   }
   return result;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tells what an operator's weights and constants ask of the sizes of its tensors: the channels of a convolution, the
-// width of a linear layer, the elements of a reshape. Sizes of inputs that no file states are found by solving what all
-// operators of a model ask.
+// Tells which sizes an operator's weights and constants demand of its tensors: the channels of a convolution, the width
+// of a linear layer, the elements of a reshape. Solving the demands of all operators of a model gives sizes of inputs
+// that no file states.
 #pragma once
 
 #include <utility>
@@ -12,10 +12,10 @@
 
 namespace nnapi_convert {
 
-// What an axis is for the operator that reads it.
+// The meaning of an axis for the operator that reads it.
 enum class AxisUse { kBatch, kPicture, kLength };
 
-// Both have to be equal.
+// Two sizes that have to be equal.
 struct SizeDemand {
   Dim found, needed;
 };
@@ -26,8 +26,8 @@ struct SizeDemands {
   std::vector<std::pair<Dim, AxisUse>> uses;
 };
 
-// Returns what the node asks of the tensors whose types `types` has. Returns nothing for a node of unknown arguments
-// and for an operator that takes any sizes.
+// Returns the node's demands on the sizes of its tensors, whose types `types` has. Returns nothing for a node of
+// unknown arguments and for an operator that takes any sizes.
 SizeDemands size_demands(const TorchNode& node, const TypeMap& types);
 
 }  // namespace nnapi_convert

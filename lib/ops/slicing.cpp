@@ -27,8 +27,8 @@ size_t axis_of(const OpArguments& args, const TensorType& self) {
   return static_cast<size_t>(checked_axis(args, args.integer("dim"), self.rank()));
 }
 
-// PyTorch counts negative bounds from the end and clamps bounds to the axis. A bound of a flexible axis is taken to lie
-// inside it: NNAPI checks that when the model is built on the device.
+// Returns a slice's bound. PyTorch counts negative bounds from the end and clamps bounds to the axis. A bound of a
+// flexible axis is taken to lie inside it: NNAPI checks that when the model is built on the device.
 Dim bound(const OpArguments& args, const std::string& name, const Dim& size, const Dim& absent) {
   if (args.is_none(name)) return absent;
   const Dims found = args.sizes(name);
@@ -60,7 +60,7 @@ TensorType ranged_type(const OpArguments& args, const TensorType& self, const Ra
   return self.with_dims(dims);
 }
 
-// Appends the operation that takes the range; nothing where that is everything.
+// Appends the operation that takes the range; none if the range is the whole tensor.
 nnapi::OperandId emit_range(OpContext& ctx, const LoweredTensor& self, const Range& range) {
   Dims begin(self.type.rank(), Dim(0));
   Dims end = self.type.dims;
@@ -128,7 +128,7 @@ void lower_select(OpContext& ctx) {
                               without_axis(self.type, range.axis).dims));
 }
 
-// The ranges that the parts of a list take, one after the other.
+// Returns the ranges of consecutive parts with these lengths.
 std::vector<Range> consecutive(size_t axis, const Dims& lengths) {
   std::vector<Range> ranges;
   Dim begin(0);
@@ -139,7 +139,7 @@ std::vector<Range> consecutive(size_t axis, const Dims& lengths) {
   return ranges;
 }
 
-// Lengths of parts of `length` each, of which the last one may be shorter.
+// Returns the lengths of parts of `length` each; the last one may be shorter.
 Dims equal_lengths(int64_t size, int64_t length) {
   Dims lengths;
   for (int64_t begin = 0; begin < size; begin += length) lengths.emplace_back(std::min(length, size - begin));
@@ -174,7 +174,7 @@ Dims chunk_lengths(const OpArguments& args, const TensorType& self, size_t axis)
   return equal_lengths(size, (size + chunks - 1) / chunks);
 }
 
-// tensor_split makes as many parts as asked for; the first ones are longer by one.
+// Returns the lengths of tensor_split's sections: as many as asked for; the first ones are longer by one.
 Dims section_lengths(const OpArguments& args, const TensorType& self, size_t axis) {
   const int64_t size = fixed_size(args, self, axis);
   const int64_t sections = args.integer("sections");
@@ -185,7 +185,7 @@ Dims section_lengths(const OpArguments& args, const TensorType& self, size_t axi
   return lengths;
 }
 
-// The parts before, between and after indices.
+// Returns the lengths of the parts before, between and after indices.
 Dims index_lengths(const OpArguments& args, const TensorType& self, size_t axis) {
   const Dim& size = size_at(self, axis);
   const std::vector<int64_t> indices = args.integers("indices");

@@ -24,8 +24,8 @@ void lower_smooth_formula(OpContext& ctx) {
   formula(dequantize(argument(ctx, tensor_name(ctx)))).set_output();
 }
 
-// Quantised sigmoid and tanh have the output scale that both PyTorch and NNAPI fix; of integers and bool they are
-// float32.
+// The type of sigmoid and tanh. Quantised ones have the output scale that both PyTorch and NNAPI fix; integers and bool
+// give float32.
 template <int64_t zero_point>
 std::vector<ValueType> fixed_output_scale(const OpArguments& args) {
   TensorType type = args.tensor("self");
@@ -52,9 +52,10 @@ Expression silu(const Expression& x) {
   return x * logistic(x);
 }
 
-// x times the normal distribution, whose logit is nearly x * (1.2085 + 2.1868 tanh(0.0346 x^2 + 0.1788)): at
-// most 9.8e-6 off, everywhere. The coefficients are those of the smallest greatest distance. With z = x / k the square
-// needs no factor; the layers around x take k. No intermediate is much larger than x^2, which half precision holds.
+// Computes x times the normal distribution function, whose logit is nearly x * (1.2085 + 2.1868 tanh(0.0346 x^2 +
+// 0.1788)): at most 9.8e-6 off, everywhere. The coefficients minimise the greatest error. With z = x / k the square
+// needs no factor; k folds into the layers around the gelu. No intermediate is much larger than x^2, which half
+// precision holds.
 Expression gelu(const Expression& x) {
   constexpr double k = 5.3746002;
   constexpr double scale = 2.1867725 * k, offset = 1.2084777 / 2.1867725;
@@ -63,8 +64,8 @@ Expression gelu(const Expression& x) {
   return z * logistic(z * slope) * k;
 }
 
-// The same in one operation less: the logit is nearly z * (15.4374 - max(0, 2.9296 - z^2)^2) with z = x / k. At most
-// 3.1e-5 off; of inputs between -a and a, at most 3.1e-5 of the range of the results, for each a.
+// Computes gelu with one operation less: the logit is nearly z * (15.4374 - max(0, 2.9296 - z^2)^2) with z = x / k. At
+// most 3.1e-5 off; for inputs between -a and a, at most 3.1e-5 of the range of the results, for each a.
 Expression short_gelu(const Expression& x) {
   constexpr double k = 4.296933499051108;
   const Expression z = x * (1 / k);
@@ -72,7 +73,7 @@ Expression short_gelu(const Expression& x) {
   return z * logistic(z * slope) * k;
 }
 
-// Returns whether the first argument is what a layer with weights makes, perhaps behind a batch norm.
+// Returns whether a layer with weights makes the first argument, perhaps with a batch norm between.
 bool follows_layer(const TorchNode& node) {
   const TorchNode* before = node.input(0)->node();
   while (before->kind() == c10::aten::batch_norm) before = before->input(0)->node();
@@ -89,14 +90,15 @@ bool leads_to_layer(const TorchNode& node, int nodes) {
   return false;
 }
 
-// Returns whether an error of short_gelu() is small beside the values that come of it: a layer sums many results. A
-// result that is the model's own may have any range.
+// Returns whether an error of short_gelu() is small beside later values: a layer sums many results. A result that is an
+// output of the model may have any range.
 bool is_between_layers(const TorchNode& node) {
   constexpr int kMostNodes = 4;  // squeeze-and-excitation pools and reshapes first
   return follows_layer(node) && leads_to_layer(node, kMostNodes);
 }
 
-// (1 + tanh(u)) / 2 = sigmoid(2u) with u = sqrt(2 / pi) * (x + 0.044715 x^3). In z = x / k, 2u is z^3 + factor * k * z.
+// Computes gelu by tanh's formula: (1 + tanh(u)) / 2 = sigmoid(2u) with u = sqrt(2 / pi) * (x + 0.044715 x^3). In z = x
+// / k, 2u is z^3 + factor * k * z.
 Expression gelu_of_tanh(const Expression& x) {
   const double factor = 2 * std::sqrt(2 / M_PI);
   const double k = 1 / std::cbrt(0.044715 * factor);
@@ -113,12 +115,12 @@ void lower_gelu(OpContext& ctx) {
   (is_short ? short_gelu(x) : gelu(x)).set_output();
 }
 
-// exp(x) - 1 where x < 0; 0 elsewhere.
+// Computes exp(x) - 1 where x < 0; 0 elsewhere.
 Expression negative_expm1(const Expression& x) {
   return expm1(minimum(x, 0));
 }
 
-// scale * (max(0, x) + min(0, alpha * (exp(input_scale * x) - 1))).
+// Computes scale * (max(0, x) + min(0, alpha * (exp(input_scale * x) - 1))).
 Expression elu(const Expression& x, double alpha, double scale, double input_scale) {
   OpContext& ctx = x.context();
   if (ctx.can_use(OperationCode::ELU, kEluLevel) && input_scale == 1) {
@@ -138,7 +140,7 @@ Expression selu(const Expression& x) {
   return elu(x, 1.6732632423543772, 1.0507009873554805, 1);
 }
 
-// alpha * elu(x / alpha).
+// celu is alpha * elu(x / alpha).
 void lower_celu(OpContext& ctx) {
   const double alpha = ctx.number("alpha");
   ctx.require(alpha != 0, "alpha = 0", "another number");
@@ -147,8 +149,8 @@ void lower_celu(OpContext& ctx) {
   elu(x, alpha, 1, 1 / alpha).set_output();
 }
 
-// max(0, x) + log(1 + exp(-|beta x|)) / beta, for a negative beta with min(0, x); x itself where beta x is above the
-// threshold.
+// softplus is max(0, x) + log(1 + exp(-|beta x|)) / beta; for a negative beta it has min(0, x). It is x itself where
+// beta * x is above the threshold.
 void lower_softplus(OpContext& ctx) {
   const Expression x = argument(ctx, "self");
   const double beta = ctx.number("beta");
@@ -167,8 +169,8 @@ Expression log_sigmoid(const Expression& x) {
   return minimum(x, 0) - log1p_exp_minus_abs(x);
 }
 
-// x * tanh(log(1 + e^x)), which is x * n / (n + 2) with n = e^x * (e^x + 2), and x itself where e^x is large; below EXP
-// by a sigmoid: tanh(-log(r)) = (1 - r^2) / (1 + r^2).
+// mish is x * tanh(log(1 + e^x)) = x * n / (n + 2) with n = e^x * (e^x + 2), and x itself where e^x is large. At levels
+// without EXP, by a sigmoid: tanh(-log(r)) = (1 - r^2) / (1 + r^2).
 Expression mish(const Expression& x) {
   if (x.context().can_use(OperationCode::EXP, kExpLevel)) {
     constexpr double kLargest = 20;
@@ -201,7 +203,7 @@ void lower_glu(OpContext& ctx) {
   (Expression(ctx, {parts[0], half}) * logistic(Expression(ctx, {parts[1], half}))).set_output();
 }
 
-// HARD_SWISH; below it x * relu6(x + 3) / 6.
+// hardswish: HARD_SWISH, or x * relu6(x + 3) / 6 at levels without it.
 void lower_hardswish(OpContext& ctx) {
   const Expression x = argument(ctx, tensor_name(ctx));
   if (ctx.can_use(OperationCode::HARD_SWISH, kEluLevel)) {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kAxisLevel = 3;
 
-// The dtype argument may ask for what comes of itself: float32.
+// Refuses a dtype argument other than float32, which the result has anyway.
 void require_float_result(const OpArguments& args) {
   if (!args.has("dtype") || args.is_none("dtype")) return;
   const auto dtype = static_cast<at::ScalarType>(args.integer("dtype"));
@@ -30,7 +30,7 @@ std::vector<ValueType> softmax_type(const OpArguments& args) {
   return {TensorType{at::kFloat, type.dims, {}}};
 }
 
-// The axes with `axis` moved to the end.
+// Returns the order of axes with `axis` moved to the end.
 std::vector<int64_t> axis_last(size_t rank, int64_t axis) {
   std::vector<int64_t> order;
   for (int64_t i = 0; i < static_cast<int64_t>(rank); ++i) {
@@ -40,7 +40,7 @@ std::vector<int64_t> axis_last(size_t rank, int64_t axis) {
   return order;
 }
 
-// Along the last axis, as a matrix.
+// Computes softmax along the last axis, as rows of a matrix.
 Expression softmax_of_rows(const Expression& x, const TensorType& matrix_type) {
   const nnapi::OperandId beta = x.context().builder().float32(1.0f);
   const Dims rows(x.type().dims.begin(), x.type().dims.end() - 1);
@@ -48,7 +48,7 @@ Expression softmax_of_rows(const Expression& x, const TensorType& matrix_type) {
   return reshape(matrix.then(OperationCode::SOFTMAX, {beta}, matrix_type.with_dims(matrix.type().dims)), x.type().dims);
 }
 
-// True if all axes after it have size 1.
+// True if all axes behind `axis` have size 1.
 bool is_last_of_size(const Dims& dims, int64_t axis) {
   return std::all_of(dims.begin() + axis + 1, dims.end(), [](const Dim& dim) { return dim == Dim(1); });
 }
@@ -74,7 +74,7 @@ void lower_softmax(OpContext& ctx) {
   x.then(OperationCode::SOFTMAX, {beta, ctx.builder().int32(axis)}, output).set_output();
 }
 
-// PyTorch's scale and zero point are the model's, NNAPI's are 1/256 and 0.
+// Quantised softmax: PyTorch has the model's scale and zero point, NNAPI 1/256 and 0.
 void lower_quantized_softmax(OpContext& ctx) {
   const TensorType output = ctx.output_type();
   if (output.quantization == Quantization{1.0 / 256, 0}) return lower_softmax(ctx);

@@ -15,7 +15,7 @@ TensorType indices_of(const TensorType& values) {
   return {at::kLong, values.dims, {}};
 }
 
-// TOPK_V2 along the last axis.
+// Appends TOPK_V2 along the last axis.
 Sorted greatest_of_last(const Expression& x, int64_t k) {
   OpContext& ctx = x.context();
   TensorType values = x.type();
@@ -36,7 +36,7 @@ Sorted greatest(const Expression& x, size_t axis, int64_t k) {
   return {transpose(found.values, order), transpose(found.indices, order)};
 }
 
-// Numbers in the opposite order. The least integer has no negative.
+// Returns numbers in the opposite order: -x, or -1 - x for integers that may be the least one, which has no negative.
 Expression reversed(const Expression& x) {
   constexpr int kCalculatesIntegers = 4;
   OpContext& ctx = x.context();
@@ -49,7 +49,7 @@ Expression reversed(const Expression& x) {
 
 }  // namespace
 
-// The least ones are the greatest of the numbers reversed.
+// The least numbers are the greatest of reversed().
 Sorted first_in_order(const Expression& x, size_t axis, int64_t k, bool largest) {
   OpContext& ctx = x.context();
   if (x.type().rank() == 0) return {x, filled(ctx, 0, indices_of(x.type()))};

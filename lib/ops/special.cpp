@@ -28,13 +28,13 @@ void lower_special_formula(OpContext& ctx) {
   formula(argument_as(ctx, "self", at::kFloat)).set_output();
 }
 
-// atan(x) = 2 atan(x / (1 + sqrt(1 + x^2))).
+// Returns the tangent of half the angle: atan(x) = 2 atan(x / (1 + sqrt(1 + x^2))).
 Expression half_angle(const Expression& x) {
   return x / (sqrt(square(x) + 1) + 1);
 }
 
-// Halved twice, so that 0.42 is the largest argument of the series. What is beyond 1e9 has a square that overflows, and
-// the same result.
+// Halves the angle twice, so that 0.42 is the largest argument of the series. Numbers beyond 1e9, whose squares may
+// overflow, have the same result as 1e9.
 Expression atan(const Expression& x) {
   const Expression t = half_angle(half_angle(minimum(maximum(x, -1e9), 1e9)));
   const Expression s = square(t);
@@ -47,7 +47,7 @@ Expression asin(const Expression& x) {
   return atan(x / sqrt(1 - square(x)));
 }
 
-// Exact at 1, where pi / 2 - asin(x) would leave a rounding error.
+// Computes acos, exactly at 1, where pi / 2 - asin(x) would leave a rounding error.
 Expression acos(const Expression& x) {
   return atan(sqrt((1 - x) / (x + 1))) * 2;
 }
@@ -56,8 +56,8 @@ Expression sign_factor(const Expression& x) {
   return 1 - cast(compare(OperationCode::LESS, x, x.same(0)), x.dtype()) * 2;
 }
 
-// log(|x| + sqrt(x^2 + 1)), where that is |x| * (1 + |x| / (1 + sqrt(x^2 + 1))) + 1. What is beyond 1e9 has a square
-// that overflows, and the same share.
+// Computes log(|x| + sqrt(x^2 + 1)); the sum is |x| * (1 + |x| / (1 + sqrt(x^2 + 1))) + 1. Numbers beyond 1e9, whose
+// squares may overflow, have the same share as 1e9.
 Expression asinh(const Expression& x) {
   const Expression size = abs(x);
   const Expression share = half_angle(minimum(size, 1e9));
@@ -71,7 +71,7 @@ Expression acosh(const Expression& x) {
 
 constexpr double kInfiniteResult = std::numeric_limits<double>::infinity();
 
-// `value` where x is `place`, else `other`: NNAPI's arithmetic gives no infinite numbers.
+// Returns `value` where x is `place`, else `other`: NNAPI's arithmetic gives no infinite numbers.
 Expression chosen_at(const Expression& x, double place, double value, const Expression& other) {
   return select(compare(OperationCode::EQUAL, x, x.same(place)), filled(x.context(), value, x.type()), other);
 }
@@ -97,20 +97,20 @@ Expression hypot(const Expression& a, const Expression& b) {
   return sqrt(square(a) + square(b));
 }
 
-// The difference is taken from a finite number: two equal infinities have none.
+// logaddexp: subtracts a finite number, as the difference of two equal infinities is NaN.
 Expression logaddexp(const Expression& a, const Expression& b) {
   const Expression larger = maximum(a, b);
   return infinite_or(larger, larger + log1p(exp(minimum(a, b) - finite(larger))));
 }
 
-// 1 where the condition holds, else 0.
+// Returns 1 where the comparison of x with 0 holds, else 0.
 Expression indicator(OperationCode code, const Expression& x) {
   return cast(compare(code, x, x.same(0)), at::kFloat);
 }
 
-// The angle to the nearer half of the first axis, then on which side and which half it is.
+// Computes the angle to the nearer half of the first axis, then corrects it by the half and the side.
 Expression atan2(const Expression& y, const Expression& x) {
-  constexpr double kLeast = 1e-37;  // of (0, 0) the angle is 0
+  constexpr double kLeast = 1e-37;  // makes the angle of (0, 0) 0
   const Expression angle = atan(y / (hypot(x, y) + abs(x) + kLeast)) * 2;
   const Expression is_behind = indicator(OperationCode::LESS, x);
   return angle * (1 - is_behind * 2) + is_behind * sign_factor(y) * M_PI;

@@ -15,7 +15,7 @@
 namespace nnapi_convert {
 namespace {
 
-constexpr int64_t kLongestSum = 2048;  // of cumsum, whose constant has the square of it
+constexpr int64_t kLongestSum = 2048;  // of cumsum: its constant has the square of this many elements
 
 TensorType reduced_float(const OpArguments& args) {
   const TensorType self = args.tensor("self");
@@ -46,7 +46,7 @@ int64_t correction(const OpArguments& args) {
   return args.is_none("correction") ? 1 : args.integer("correction");
 }
 
-// The factor from the mean of squares to the variance.
+// Returns the factor from the mean of squares to the variance.
 double variance_factor(const OpArguments& args, const TensorType& self) {
   const int64_t taken = correction(args);
   if (taken == 0) return 1;
@@ -60,7 +60,7 @@ double variance_factor(const OpArguments& args, const TensorType& self) {
   return elements / (elements - static_cast<double>(taken));
 }
 
-// Sets the variance, or its root, and the mean where the operator gives it too.
+// Sets the variance, or its root, and the mean if the operator returns it, too.
 void lower_variance(OpContext& ctx, bool takes_root, bool gives_mean) {
   const Expression x = argument(ctx, "self");
   const std::vector<int64_t> axes = reduced_axes(ctx, x.type());
@@ -87,8 +87,8 @@ void lower_std_mean(OpContext& ctx) {
   lower_variance(ctx, true, true);
 }
 
-// The vector norm of order p. A division by it stays one: L2_NORMALIZATION has a least norm of its own, which NNAPI's
-// reference sets to 1e-6 and the specification leaves open, so that vectors shorter than that would come out otherwise.
+// Computes the vector norm of order p. Division by it is not replaced by L2_NORMALIZATION, which has a least norm of
+// its own: 1e-6 in NNAPI's reference, not specified otherwise. Shorter vectors would get another result.
 Expression norm(const Expression& x, double p, const std::vector<int64_t>& axes, bool keeps) {
   const auto sum = [&](const Expression& terms) { return reduce(OperationCode::REDUCE_SUM, terms, axes, keeps); };
   if (p == 2) return sqrt(sum(square(x)));
@@ -110,7 +110,7 @@ void lower_norm(OpContext& ctx) {
 
 constexpr const char* kDecompositionNeeded = "eigenvalues or singular values";
 
-// A norm of matrices: over two axes, by the sums of one and the extreme of the other.
+// True for a norm of matrices over two axes, computed from sums along one and the extreme along the other.
 bool is_of_matrices(const OpArguments& args) {
   const bool is_named = args.node().schema().overload_name() == "ord_str";
   return is_named || (!args.is_none("ord") && reduced_axes(args, args.tensor("self")).size() == 2);
@@ -137,7 +137,8 @@ std::vector<ValueType> linalg_norm_type(const OpArguments& args) {
   return reduced_type(args);
 }
 
-// The axes as they are given: reduced_axes puts them in order, and they differ in what they do.
+// Computes a norm of matrices. Reads the axes in the given order, as they have different roles; reduced_axes() would
+// sort them.
 Expression matrix_norm(OpContext& ctx, const Expression& x) {
   std::vector<int64_t> axes = ctx.is_none("dim") ? std::vector<int64_t>{-2, -1} : ctx.integers("dim");
   for (int64_t& axis : axes) axis = checked_axis(ctx, axis, x.type().rank());
@@ -155,8 +156,8 @@ void lower_linalg_norm(OpContext& ctx) {
   norm(x, is_frobenius(ctx) ? 2 : order(ctx), reduced_axes(ctx, x.type()), keeps_axes(ctx)).set_output();
 }
 
-// With the maximum taken out, so that nothing overflows; a finite number for an infinite one, which has no difference
-// from itself. A sum of nothing but zeros stays minus infinity.
+// logsumexp: subtracts the maximum, so that nothing overflows; a finite number in place of an infinite one, as inf -
+// inf is NaN. The logarithm of a sum of only zeros stays minus infinity.
 void lower_logsumexp(OpContext& ctx) {
   const Expression x = argument(ctx, "self");
   const std::vector<int64_t> axes = reduced_axes(ctx, x.type());
@@ -181,7 +182,7 @@ std::vector<ValueType> cumsum_type(const OpArguments& args) {
   return {self};
 }
 
-// A product with a triangle of ones, along the last axis.
+// cumsum as a product with a triangle of ones, along the last axis.
 void lower_cumsum(OpContext& ctx) {
   const Expression x = cast(reduced_numbers(ctx, false), at::kFloat);
   const auto axis = static_cast<size_t>(checked_axis(ctx, ctx.integer("dim"), x.type().rank()));

@@ -10,7 +10,7 @@ struct Target {
   int feature_level = 3;                         // the highest NNAPI feature level that may be used
   bool channel_scales = false;                   // the loader can carry weights with a scale for each channel
   bool omitted_operands = false;                 // the loader can leave out optional operands
-  bool tanh_gelu = false;                        // the exact gelu, too, may be computed by tanh's formula
+  bool tanh_gelu = false;                        // exact gelu may also be computed by tanh's formula
   const nnapi::DeviceProfile* device = nullptr;  // the target device; null: any device of the feature level
 };
 

@@ -13,14 +13,14 @@
 namespace nnapi_convert {
 namespace {
 
-// float32 of a float32 or integer tensor.
+// The type of functions that give float32 for float32 or integers.
 std::vector<ValueType> real_type(const OpArguments& args) {
   TensorType type = promoted_type(args, {"self"});
   type.dtype = float_of(type.dtype);
   return {type};
 }
 
-// float32 or an integer, unchanged.
+// The type of functions that keep float32 or an integer dtype.
 std::vector<ValueType> number_type(const OpArguments& args) {
   const TensorType type = promoted_type(args, {"self"});
   args.require(type.dtype != at::kBool, "a tensor " + to_text(type), "float32, int32 or int64");
@@ -32,7 +32,7 @@ void lower_formula(OpContext& ctx) {
   formula(cast(argument(ctx, "self"), ctx.output_type().dtype)).set_output();
 }
 
-// The same, which leaves integers as they are.
+// Lowers a rounding to the formula; leaves integers as they are.
 template <Expression (*formula)(const Expression&)>
 void lower_rounding(OpContext& ctx) {
   const Expression x = argument(ctx, "self");
@@ -51,7 +51,7 @@ Expression exp2(const Expression& x) {
   return pow(x.same(2), x);
 }
 
-// The logarithm of 0 stays minus infinity, also where it is multiplied.
+// Computes log2. The logarithm of 0 has to stay minus infinity when it is multiplied.
 Expression log2(const Expression& x) {
   const Expression natural = log(x);
   return infinite_or(natural, natural * M_LOG2E);
@@ -66,7 +66,7 @@ Expression log1p_of_all(const Expression& x) {
   return infinite_or(log(maximum(x + 1, x)), log1p(x));
 }
 
-// A sum of x and pi / 2 would round off what matters of a large x; half of x is exact.
+// Computes cos by half of x, which is exact; x + pi / 2 would round off digits that matter for a large x.
 Expression cos(const Expression& x) {
   const Expression half = sin(x * 0.5);
   return 1 - half * half * 2;
@@ -76,7 +76,7 @@ Expression tan(const Expression& x) {
   return sin(x) / cos(x);
 }
 
-// exp(x) / 2, which overflows no sooner than it has to.
+// Computes exp(x) / 2, which overflows only if the result does.
 Expression half_exp(const Expression& x) {
   const Expression root = exp(x * 0.5);
   return root * 0.5 * root;
@@ -86,7 +86,7 @@ Expression cosh(const Expression& x) {
   return half_exp(x) + half_exp(-x);
 }
 
-// tanh(x / 2) has the digits of a small x.
+// Computes sinh by tanh(x / 2), which keeps the digits of a small x.
 Expression sinh(const Expression& x) {
   return tanh(x * 0.5) * (cosh(x) + 1);
 }
@@ -107,8 +107,8 @@ Expression frac(const Expression& x) {
   return x - trunc(x);
 }
 
-// To the nearest, halves to the even one: a stair that takes the steps at 1.5, 3.5... with its floor (inclusive) and
-// those at 0.5, 2.5... with a ceiling (exclusive).
+// Rounds to the nearest integer, halves to the even one, by a stair function: it takes the steps at 1.5, 3.5... by a
+// floor (inclusive) and those at 0.5, 2.5... by a ceiling (exclusive).
 Expression round(const Expression& x) {
   const Expression half = x * 0.5;
   return floor(half + 0.25) - floor(0.25 - half);
@@ -127,7 +127,8 @@ Expression sign(const Expression& x) {
   return is_positive - is_negative;
 }
 
-// tanh(x * P(x^2)), at most 3e-6 off; the leading coefficient is positive, so that large inputs saturate.
+// Computes erf as tanh(x * P(x^2)), at most 3e-6 off; the leading coefficient is positive, so that large inputs
+// saturate.
 Expression erf(const Expression& x) {
   const Expression s = square(x);
   Expression sum = s * 3.22441776e-5 - 4.15138776e-4;
@@ -139,7 +140,7 @@ Expression erfc(const Expression& x) {
   return 1 - erf(x);
 }
 
-// Small powers by multiplication, which is exact for negative bases and there at every level.
+// Computes powers; small whole ones by multiplication, which is right for negative bases and works at every level.
 Expression power(const Expression& x, double exponent) {
   if (exponent == 1) return x;
   if (exponent == 2) return square(x);

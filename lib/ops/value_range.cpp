@@ -69,7 +69,7 @@ class Ranges {
   Found of(const TorchValue& value) {
     const auto known = made_.find(&value);
     if (known != made_.end()) return known->second;
-    made_[&value] = std::nullopt;  // where it comes back to itself, as in a loop, nothing is known
+    made_[&value] = std::nullopt;  // nothing is known of a value that depends on itself, as in a loop
     Found range = by_dtype_or_maker(value);
     if (!range) range = read_as(value);
     const TensorType* type = type_of(value);
@@ -175,7 +175,8 @@ class Ranges {
     return input.node()->kind() == c10::prim::ListConstruct ? of_tensors(*input.node()) : of(input);
   }
 
-  // Places in what the node reads, along any of its axes; of the flat tensor where no axis is named.
+  // Returns the range of places along any axis of the tensor that the node reads; of places in the flat tensor if
+  // argmax or argmin names no axis.
   Found places(const TorchNode& node) const {
     const TensorType* self = type_of(*node.input(0));
     if (self == nullptr) return IntegerRange{0, kLongestAxis - 1};
@@ -243,7 +244,7 @@ class Ranges {
     return of_pair(node, kind_name(node) == "aten::max" ? RangeRule::kMaximum : RangeRule::kMinimum);
   }
 
-  // Smaller than the divisor, or than what is divided.
+  // Returns the range of a remainder: its size is at most the largest divisor's.
   static Found remainder(const Found& self, const Found& other) {
     if (!other) return std::nullopt;
     const double most = std::max(std::abs(other->least), std::abs(other->greatest));
@@ -334,7 +335,8 @@ class Ranges {
     return is_sum && use.offset < 2 ? term_of(node, use.offset, rule->second) : std::nullopt;
   }
 
-  // x[:, indices]: an element of the list is an index of the axis with its number, or moved on with the list.
+  // Returns the range that readers of the list need of its element: in x[:, indices] it is an index of the axis with
+  // its number, or it is moved on with the list.
   Found taken_from_list(const TorchNode& list, size_t element) {
     Found range;
     for (const Use& use : list.output()->uses()) {
@@ -346,8 +348,8 @@ class Ranges {
     return range;
   }
 
-  // Operators whose choice among elements depends on values, or that leave out rows of a table: the readers of their
-  // results say nothing of the elements that are left out. What slices leave out, no reader sees.
+  // True for operators that choose elements by values, or leave out rows of a table: the readers of their results say
+  // nothing of the elements that are left out. Elements that slices leave out are seen by no reader.
   static bool picks(const TorchNode& node) {
     static const std::unordered_set<std::string> kinds = {
         "aten::embedding", "aten::index_select", "aten::gather",        "aten::index", "aten::take",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How is an operator handled? In this folder an operator stands at each of its ways, by its name, and nowhere else.
+// Answers how an operator is handled. In this folder an operator's name stands in the tables of its ways, and nowhere
+// else.
 #pragma once
 
 #include <string>
@@ -13,7 +14,7 @@ namespace nnapi_convert {
 enum class Way {
   kScript,         // TorchScript in its place, as the file is loaded: script_forms.h
   kNewerRefusal,   // PyTorch got it after 1.13.1, and nothing takes its place: newer_refusals.cpp
-  kPattern,        // the last operator of a composition that another one takes the place of: patterns.h
+  kPattern,        // the last operator of a composition that another operator replaces: patterns.h
   kDecomposition,  // other operators in its place, where some arguments are constants: decompositions.h
   kFormula,        // ATen's functions in its place: formulas.h
   kRow,            // NNAPI's operations: op_rule.h
@@ -23,7 +24,7 @@ enum class Way {
 struct OperatorWay {
   std::string name;  // of the operator, with its overload if the way is of one overload
   Way way;
-  std::string text;  // what a person wants to know: the feature level and limits of a row, the reason of a refusal
+  std::string text;  // for people: the feature level and limits of a row, the reason of a refusal
 };
 
 // Returns the ways of an operator: "aten::var" has those of all its overloads, "aten::var.dim" its own. An

@@ -35,7 +35,7 @@ Expression counted_writes(const Writing& writing) {
   return reduce(OperationCode::REDUCE_SUM, as_number(writing.is_there), {1}, false);
 }
 
-// Both tensors one after the other, and for each place where its element stands there.
+// Joins both tensors, and gathers for each place its last written element, or its own.
 Expression last_writes(const Writing& writing) {
   OpContext& ctx = writing.self.context();
   const int64_t rows = writing.self.type().dims[0].value(), size = writing.self.type().dims[1].value();

@@ -257,7 +257,7 @@ ScalarType Promotion::result() const {
   for (uint32_t level = 3; level-- > 0;) {
     if (!has_[level]) continue;
     const ScalarType higher = dtypes_[level];
-    // A lower level changes the kind of number, not its width.
+    // An argument of lower precedence changes the kind of number, not its width.
     if (!has || is_floating(higher)) {
       result = higher;
     } else if (higher == ScalarType::kBool || is_floating(result)) {
@@ -389,7 +389,7 @@ bool Operand::round_to(Pool& pool, ScalarType dtype) {
     tensor_ = &one_;
     return true;
   }
-  // Promoted elements are exact but for whole numbers as float16.
+  // Promotion is exact, except for whole numbers as float16.
   if (dtype != ScalarType::kFloat16) return true;
   rounded_ = Value(converted_tensor(pool, value_->tensor(), dtype));
   if (rounded_.is_none()) return false;

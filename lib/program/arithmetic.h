@@ -35,7 +35,7 @@ bool is_nan(T a) {
   return a != a;
 }
 
-// Kernels' functions (mapping.h). The greater or less one of two; NaN if one is.
+// Functions for kernels (mapping.h): the greater or the less of two elements; NaN if one is NaN.
 struct Maximum {
   template <typename T>
   static T of(T a, T b) {

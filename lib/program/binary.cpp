@@ -225,7 +225,7 @@ bool div_mode(Call& call) {
 }
 
 // PyTorch takes roots for these exponents, which differ from powers for -0.0 and minus infinity.
-struct Root {  // 0.5 or -0.5
+struct Root {  // for the exponent 0.5 or -0.5
   static double of(double a, const double* exponent) { return exponent[0] > 0 ? std::sqrt(a) : 1 / std::sqrt(a); }
 };
 constexpr MapOp kRoot = {{nullptr, map_one_with<double, Root>, nullptr}, MapResult::kFloat, true};
@@ -248,7 +248,7 @@ bool pow(Call& call) {
   return run_pow(call, kInPlace);
 }
 
-// The power of float64 elements.
+// float_power: computes the power in float64.
 bool float_power(Call& call) {
   Value both[2];
   for (uint32_t i = 0; i < 2; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What operators on two tensors or numbers share.
+// Shared by operators on two tensors or numbers: their loops and rows.
 #pragma once
 
 #include "lib/program/arithmetic.h"
@@ -21,7 +21,7 @@ constexpr MapOp all_classes(MapResult result, bool takes_bools = true) {
   return {{map_two<float, F>, map_two<double, F>, map_two<int64_t, F>}, result, takes_bools};
 }
 
-// Of the first two arguments.
+// Runs the operator on the first two arguments.
 bool run_two(Call& call, const MapOp& op, const Parameters* parameters, bool in_place);
 
 template <const MapOp& kOp>

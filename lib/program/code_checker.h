@@ -13,7 +13,7 @@ namespace nnapi_shim::program {
 
 class Program::CodeChecker {
  public:
-  // The program is read but for its methods.
+  // Everything of the program but its methods has been read.
   CodeChecker(const Program& program, WordReader& reader) : program_(program), reader_(reader) {}
 
   // Reads the code, which begins at the reader's word, and sets the most inputs and outputs of an instruction.
@@ -27,7 +27,8 @@ class Program::CodeChecker {
 
   void set(uint32_t number, bool is_defined);
   void undo(size_t begin);
-  // Ends a block that began with the change `begin`: its registers count no more, those that it dropped are added.
+  // Ends a block that began with the change `begin`: the registers that it wrote become undefined, and those that it
+  // dropped are added to `dropped`.
   void leave(size_t begin, std::vector<uint32_t>* dropped);
   bool check_operand(uint32_t value);
   bool read_operand();

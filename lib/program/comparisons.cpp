@@ -79,7 +79,7 @@ bool isclose(Call& call) {
   return run_two(inner, kIsClose, &parameters, false);
 }
 
-// The result of a comparison: whether all its elements are true.
+// Replaces the result of a comparison by whether all its elements are true.
 bool give_all(Call& call) {
   const Tensor& tensor = call.outputs[0].tensor();
   const auto* bools = tensor.data<uint8_t>();

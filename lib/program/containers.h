@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What operators and the interpreter share about lists and dicts.
+// Helps operators and the interpreter with lists and dicts.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace nnapi_shim::program {
 
-// Whether two numbers, texts, devices or Nones are equal, or lists and tuples of them. Fails for other kinds.
+// Returns in `is_equal` whether two numbers, texts, devices or Nones are equal, or lists and tuples of them. Fails for
+// other kinds.
 bool equals(Context& context, const Value& a, const Value& b, bool* is_equal);
 
 // Fails for a constant, which no program changes.
@@ -18,13 +19,14 @@ bool may_change(Context& context, const Sequence& sequence);
 bool find_item(Context& context, const Sequence& dict, const Value& key, Value** value);
 bool set_item(Context& context, Sequence& dict, const Value& key, const Value& value);
 
-constexpr uint32_t kMostElements = 1u << 28;  // of what operators make
+constexpr uint32_t kMostElements = 1u << 28;  // in a list or dict that an operator makes
 
-// Keeps what was made as the first output; fails if it is null, for want of memory.
+// Makes the sequence the first output; fails if it is null, for want of memory.
 bool give(Call& call, Sequence* made);
-// Elements of another list, tuple or dict; null if memory is short.
+// Returns a new sequence with `count` elements of another list, tuple or dict, from `begin` on; null if memory is
+// short.
 Sequence* copy_of(Call& call, const Sequence& from, Tag tag, uint32_t begin, uint32_t count);
-// Takes an element out, and moves those behind it.
+// Removes and returns an element, and moves those behind it.
 Value take_out(Sequence& list, uint32_t index);
 
 // Readers of arguments, as those of operators.h.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How operators fail.
+// Reports the failures of operators.
 #include <cstdarg>
 #include <cstdio>
 

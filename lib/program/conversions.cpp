@@ -11,7 +11,7 @@ namespace {
 
 enum MemoryFormat : int64_t { kRowMajor = 0, kPreserve = 1, kChannelsLast = 2 };
 
-// A copy in the dtype, in the memory format.
+// Returns a copy in the dtype and the memory format.
 Tensor* make_copy(Call& call, const Tensor& tensor, ScalarType dtype, int64_t format) {
   Pool& pool = call.context.pool;
   Tensor* copy = format == kPreserve ? make_tensor_like(pool, dtype, tensor.rank, tensor.sizes, tensor)
@@ -57,7 +57,8 @@ bool give_converted(Call& call, const Tensor& tensor, ScalarType dtype, bool cop
   return give(call, 0, make_copy(call, tensor, dtype, format));
 }
 
-// The numbers of the arguments: of a dtype, of the flag `copy`, and of a memory format; 0: there is none.
+// Runs a form of aten::to. Gets the numbers of its arguments: the dtype, the flag `copy`, the memory format; 0: the
+// form has none.
 bool run_to(Call& call, uint32_t dtype_number, uint32_t copy_number, uint32_t format_number, bool copy) {
   Tensor* tensor;
   int64_t format = kPreserve;
@@ -104,7 +105,7 @@ bool write_broadcast(Call& call, const Tensor& source, const Tensor& target) {
   }
   const Value view(make_expanded(call.context.pool, source, rank, sizes));
   if (view.is_none()) return call.context.fail_memory();
-  // A source that shares the target's memory is copied before.
+  // A source that shares the target's memory is copied first.
   if (source.storage == target.storage && source.numel() > 1) {
     const Value copy(make_copy(call, view.tensor(), source.dtype, kRowMajor));
     if (copy.is_none()) return call.context.fail_memory();

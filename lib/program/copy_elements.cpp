@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies between tensors of any strides: what programs do most beside detection's own operators.
+// Copies between tensors of any strides: programs spend most time on it, besides operators of detection.
 #include <algorithm>
 #include <cstring>
 
@@ -58,8 +58,8 @@ Run run_of(int64_t bytes) {
   }
 }
 
-// Rows of `across` and columns of `along`. In tiles, so that lines of memory are used whole on both sides. Where
-// columns are as few as colours, along the rows.
+// Copies a plane with rows along `across` and columns along `along`. Works in tiles, so that lines of memory are used
+// completely on both sides; if there are as few columns as colours, column by column.
 void copy_plane(Run run, const uint8_t* from, uint8_t* to, const Axis& across, const Axis& along) {
   constexpr int64_t kTile = 16, kFew = 4, kRows = 256;
   if (along.size <= kFew && across.size > kTile) {

@@ -34,7 +34,7 @@ bool give_filled(Call& call, ScalarType dtype, uint32_t rank, const int64_t* siz
   return give(call, 0, tensor) && fill_number(call, *tensor, value);
 }
 
-// zeros, ones, empty (which are zeros), with the number, and the dtype in argument 1.
+// Runs zeros, ones and empty (which gives zeros): fills with `number`; the dtype is argument 1.
 bool run_filled(Call& call, int number) {
   int64_t sizes[kMostAxes];
   uint32_t rank;
@@ -57,7 +57,7 @@ bool full(Call& call) {
   return give_filled(call, dtype, rank, sizes, call.input(1));
 }
 
-// new_zeros, new_ones, new_empty: sizes in argument 1, dtype in 2.
+// Runs new_zeros, new_ones and new_empty: sizes are argument 1, the dtype argument 2.
 bool run_new_filled(Call& call, int number) {
   Tensor* like;
   int64_t sizes[kMostAxes];
@@ -101,7 +101,7 @@ bool full_like(Call& call) {
   return give_like(call, 2, call.input(1));
 }
 
-// A number as a tensor without axes: its dtype is in argument 1.
+// Makes a number a tensor without axes; the dtype is argument 1.
 bool number_tensor(Call& call) {
   ScalarType dtype;
   if (!is_number(call.input(0))) return call.context.fail("a tensor of %s", kind_name(call.input(0)));
@@ -115,7 +115,7 @@ bool scalar_tensor(Call& call) {
   return give_filled(call, dtype, 0, nullptr, call.input(0));
 }
 
-// As at::scalar_to_tensor() does.
+// Makes a number a tensor, with the dtype that at::scalar_to_tensor() gives it.
 bool num_to_tensor(Call& call) {
   const Value& value = call.input(0);
   if (!is_number(value)) return call.context.fail("a tensor of %s", kind_name(value));
@@ -126,7 +126,7 @@ bool is_list(const Value& value) {
   return value.tag() == Tag::kList || value.tag() == Tag::kTuple;
 }
 
-// Sizes of nested lists, by their first elements.
+// Returns the sizes of nested lists, by their first elements.
 bool nested_sizes(Call& call, const Value& data, uint32_t* rank, int64_t* sizes, const Value** leaf) {
   const Value* value = &data;
   *rank = 0;
@@ -169,7 +169,7 @@ bool fill_nested(Call& call, const Value& data, Tensor& place) {
   return true;
 }
 
-// torch.tensor() and torch.as_tensor() of numbers, lists of numbers, and tensors.
+// Runs torch.tensor() and torch.as_tensor() on numbers, lists of numbers, and tensors.
 bool tensor_of_data(Call& call) {
   const Value& data = call.input(0);
   ScalarType dtype = ScalarType::kFloat32;
@@ -198,7 +198,7 @@ bool tensor_of_data(Call& call) {
   return give(call, 0, tensor) && fill_nested(call, data, *tensor);
 }
 
-// Writes first + i * step, of a class of numbers.
+// Writes first + i * step, in one class of numbers.
 template <typename T>
 void write_steps(const Tensor& tensor, Compute compute, T first, T step) {
   Cursor cursor;
@@ -212,7 +212,7 @@ void write_steps(const Tensor& tensor, Compute compute, T first, T step) {
   }
 }
 
-// Arguments: the end; start and end; or start, end and step; then the dtype.
+// Runs arange. Its arguments are the end; start and end; or start, end and step; then the dtype.
 bool run_arange(Call& call, uint32_t numbers, bool with_end) {
   bool whole = true;
   for (uint32_t i = 0; i < numbers; ++i) {
@@ -341,7 +341,7 @@ bool one_hot(Call& call) {
   return true;
 }
 
-// Keeps what is above (or below) the diagonal of the last two axes.
+// Runs triu and tril: keeps the elements above (or below) the diagonal of the last two axes.
 bool run_triangle(Call& call, bool upper, bool in_place) {
   Tensor* tensor;
   int64_t diagonal;

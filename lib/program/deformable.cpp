@@ -12,8 +12,8 @@ namespace nnapi_shim::program {
 namespace {
 
 struct Deformable {
-  int64_t channels, height, width;      // of the image
-  int64_t kernel_height, kernel_width;  // of the weights
+  int64_t channels, height, width;      // the image's
+  int64_t kernel_height, kernel_width;  // the weights'
   int64_t result_channels, result_height, result_width;
   int64_t stride[2], padding[2], dilation[2];
   int64_t groups, offset_groups;
@@ -23,7 +23,7 @@ struct Deformable {
   int64_t result_pixels() const { return result_height * result_width; }
 };
 
-// A pixel outside of the image is 0.
+// Returns a pixel; 0 outside of the image.
 float pixel(const Deformable& form, const float* plane, int64_t y, int64_t x) {
   return y >= 0 && y < form.height && x >= 0 && x < form.width ? plane[y * form.width + x] : 0;
 }
@@ -60,7 +60,7 @@ void gather(const Deformable& form, const float* image, const float* offsets, co
   }
 }
 
-// One image. Weights are [result_channels, channels / groups, kernel_height, kernel_width].
+// Convolves one image. Weights are [result_channels, channels / groups, kernel_height, kernel_width].
 void convolve(const Deformable& form, const float* image, const float* weights, const float* offsets, const float* mask,
               const float* bias, float* column, float* result) {
   const int64_t length = form.channels / form.groups * form.kernel(), of_group = form.result_channels / form.groups;

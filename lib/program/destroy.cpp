@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The end of values that nothing refers to any more.
+// Frees values that nothing refers to any more.
 #include <cstring>
 #include <new>
 

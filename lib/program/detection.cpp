@@ -11,7 +11,7 @@ namespace nnapi_shim::program {
 
 namespace {
 
-// A row-major copy in float32.
+// Returns a row-major copy in float32.
 Value real_copy(Call& call, const Tensor& tensor) {
   return Value(row_major_copy(call.context.pool, tensor, ScalarType::kFloat32));
 }
@@ -20,13 +20,14 @@ bool is_single(const Tensor& tensor) {
   return tensor.dtype == ScalarType::kFloat32 || tensor.dtype == ScalarType::kFloat16;
 }
 
-// Boxes in the order of their scores, one coordinate after the other, so that processors compare several at once.
+// Boxes in the order of their scores. Each coordinate has an array of its own, so that processors compare several boxes
+// at once.
 struct Boxes {
   const float *left, *top, *right, *bottom, *areas;
 };
 constexpr int64_t kBoxRows = 5;
 
-// What the boxes from `begin` to `end` have in common with box `i`. Returns whether any has something.
+// Writes the areas that the boxes from `begin` to `end` have in common with box `i`. Returns whether any is above 0.
 bool find_common(const Boxes& boxes, int64_t i, int64_t begin, int64_t end, float* common) {
   const float left = boxes.left[i], top = boxes.top[i], right = boxes.right[i], bottom = boxes.bottom[i];
   uint32_t any = 0;
@@ -39,7 +40,8 @@ bool find_common(const Boxes& boxes, int64_t i, int64_t begin, int64_t end, floa
   return any != 0;
 }
 
-// Returns how many numbers were kept in `order`.
+// Suppresses boxes that overlap with better ones. Keeps the numbers of the others at the beginning of `order`, and
+// returns how many there are.
 int64_t suppress(int64_t count, const Boxes& boxes, int64_t* order, uint8_t* is_suppressed, double threshold) {
   constexpr int64_t kChunkOfBoxes = 128;
   float common[kChunkOfBoxes];
@@ -131,7 +133,7 @@ bool corners_of(float y, float x, int64_t height, int64_t width, Corners* corner
   return true;
 }
 
-// One region: images are NHWC, the result is [channels, height, width].
+// Aligns one region. Images are NHWC, the result is [channels, height, width].
 bool align_region(Call& call, const RoiAlign& roi, const float* image, const float* region, float* sums,
                   float* result) {
   const auto scale = static_cast<float>(roi.scale), offset = static_cast<float>(roi.aligned ? 0.5 : 0);
@@ -228,7 +230,7 @@ bool roi_align(Call& call) {
     fill_elements(*zeros, int64_t{0});
     return rois->sizes[0] == 0 || call.context.fail("roi_align() of images without elements");
   }
-  // As NHWC, which outputs of NNAPI are, a point's elements of all channels are side by side.
+  // Reads the image as NHWC, the order of NNAPI's outputs: a point's elements of all channels are side by side.
   Tensor nhwc = *input;
   constexpr uint32_t kOrder[4] = {0, 2, 3, 1};
   for (uint32_t i = 0; i < 4; ++i) {

@@ -62,7 +62,7 @@ bool contains_key(Call& call) {
   return true;
 }
 
-// Takes the pair of the key out, and gives its value, or the default.
+// Removes the key's pair and gives its value, or the default if there is none.
 bool pop_item(Call& call) {
   Sequence* dict = nullptr;
   Value* value = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sum of products, which matrices' products and recurrent layers are made of.
+// Computes sums of products, of which products of matrices and recurrent layers consist.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace nnapi_shim::program {
 
 template <typename T>
 T dot(const T* a, const T* b, int64_t count) {
-  // Several sums at once round less than one, and don't wait for each other.
+  // Several sums at once round less than a single one, and don't wait for each other.
   constexpr int64_t kSums = 8;
   T sums[kSums] = {};
   int64_t i = 0;

@@ -52,7 +52,7 @@ void load_run(const uint8_t* from, ptrdiff_t step, size_t count, void* to) {
   for (size_t i = 0; i < count; ++i, from += step) results[i] = converted<To>(*reinterpret_cast<const From*>(from));
 }
 
-// Whole numbers lose their upper digits, as in C.
+// Converts an element. Whole numbers lose their upper digits, as in C.
 template <typename To, typename From>
 struct Stored {
   static To of(From value) { return static_cast<To>(converted<int64_t>(value)); }
@@ -300,7 +300,7 @@ bool map_elements(Compute compute, Kernel kernel, const void* parameters, const 
   out_cursor.start(out, axes);
   const void* in[kMostOperands];
   ChunkBuffer buffers[kMostOperands], out_buffer;
-  bool is_read[kMostOperands] = {};  // for each chunk
+  bool is_read[kMostOperands] = {};  // whether the operand is read into a buffer for each chunk
   bool all_direct = out_cursor.is_one_run(compute);
   const bool out_direct = all_direct;
   for (uint32_t i = 0; i < count; ++i) {
@@ -329,7 +329,7 @@ bool map_elements(Compute compute, Kernel kernel, const void* parameters, const 
   auto left = static_cast<size_t>(out.numel());
   if (all_direct) return kernel(left, out_cursor.at, in, parameters);
   uint8_t* to = out_cursor.at;
-  // Where one element is repeated for long, its buffer is filled once.
+  // The element that fills an operand's buffer: if it is repeated for more chunks, the buffer is not filled again.
   const uint8_t* repeated[kMostOperands] = {};
   while (left > 0) {
     const size_t length = std::min(left, kChunk);

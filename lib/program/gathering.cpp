@@ -138,7 +138,7 @@ bool take_along_dim(Call& call) {
     return call.context.fail("take_along_dim() needs an axis, and tensors with as many axes");
   }
   if (!axis_at(call, 2, tensor->rank, &axis)) return false;
-  // Both have the same sizes but for the axis.
+  // Both have the same sizes except along the axis.
   int64_t sizes[2][kMostAxes];
   for (uint32_t i = 0; i < tensor->rank; ++i) {
     const int64_t a = sizes[0][i] = tensor->sizes[i], b = sizes[1][i] = index->sizes[i];
@@ -178,7 +178,7 @@ bool flip(Call& call) {
   return true;
 }
 
-// The numbers 0, 1, ... each as often as `repeats` says.
+// Returns the numbers 0, 1, ..., each as often as `repeats` says.
 Tensor* make_repeated_numbers(Call& call, const Tensor& repeats) {
   const int64_t count = repeats.numel();
   int64_t sum = 0;

@@ -13,7 +13,7 @@ namespace nnapi_shim::program {
 
 namespace {
 
-// The places of elements that aren't zero: a tensor of int64 [count, axes].
+// Returns the places of elements that aren't zero: a tensor of int64 [count, axes].
 Tensor* make_nonzero(Pool& pool, const Tensor& tensor) {
   const int64_t all = tensor.numel(), sizes[2] = {count_nonzero(tensor), tensor.rank};
   Tensor* result = make_tensor(pool, ScalarType::kInt64, 2, sizes);
@@ -22,7 +22,7 @@ Tensor* make_nonzero(Pool& pool, const Tensor& tensor) {
   if (tensor.rank == 1 && is_byte_run(tensor)) {
     const uint8_t* bytes = tensor.bytes();
     const int64_t* const end = out + sizes[0];
-    // Places of zeros are overwritten: that takes less time than a decision.
+    // Places of zeros are written and then overwritten: that takes less time than a branch.
     for (int64_t i = 0; out < end && i < all; ++i) {
       *out = i;
       out += bytes[i] != 0 ? 1 : 0;
@@ -46,7 +46,7 @@ Tensor* make_nonzero(Pool& pool, const Tensor& tensor) {
   return result;
 }
 
-// The columns of make_nonzero(), as values of `columns`.
+// Sets `columns` to the columns of make_nonzero().
 bool nonzero_columns(Call& call, const Tensor& tensor, Value* columns) {
   const Value places(make_nonzero(call.context.pool, tensor));
   if (places.is_none()) return call.context.fail_memory();
@@ -81,7 +81,7 @@ bool nonzero_list(Call& call) {
 struct Choice {
   Value offsets;  // int64, in elements of the storage, one for each block
   int64_t count = 0;
-  uint32_t rank = 0;  // of the result
+  uint32_t rank = 0;  // the result's rank
   int64_t sizes[kMostAxes] = {};
   uint32_t index_begin = 0, index_end = 0;  // the result's axes that come from the indices
   Tensor block;                             // the tensor's axes that aren't indexed, at offset 0
@@ -168,7 +168,7 @@ bool choose(Call& call, const Tensor& tensor, const Sequence& list, Choice* choi
   return true;
 }
 
-// Moves blocks between the tensor and `whole`, which has the choice's sizes and is row-major.
+// How move_blocks() moves blocks between a tensor and `whole`, a row-major tensor of the choice's sizes.
 enum class Move { kRead, kWrite, kAdd };
 
 void move_blocks(const Tensor& tensor, const Choice& choice, const Tensor& whole, Move move) {
@@ -214,14 +214,14 @@ void move_blocks(const Tensor& tensor, const Choice& choice, const Tensor& whole
   }
 }
 
-// Rows that a mask takes out of others.
+// The rows of a tensor that a mask takes.
 struct MaskedRows {
   const uint8_t *from, *is_taken;
   int64_t count, step;
   uint8_t *to, *end;
 };
 
-// A row that is not taken is overwritten: that takes less time than a decision.
+// Copies each row; the next one overwrites a row that is not taken, which takes less time than a branch.
 template <size_t kBytes>
 void copy_short(MaskedRows rows) {
   for (int64_t i = 0; rows.to < rows.end && i < rows.count; ++i, rows.from += rows.step) {

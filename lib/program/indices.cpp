@@ -44,7 +44,7 @@ bool is_byte_run(const Tensor& tensor) {
 
 namespace {
 
-// Eight at a time: a byte's highest bit is set where the byte isn't zero, and the product adds these bits.
+// Counts eight bytes at a time: a byte's highest bit is set if the byte isn't zero, and a product adds these bits.
 int64_t count_nonzero_bytes(const uint8_t* bytes, int64_t count) {
   constexpr uint64_t kHigh = 0x8080808080808080, kOnes = 0x0101010101010101;
   int64_t result = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What operators share that read or write elements at places that tensors of indices or masks name.
+// Shared by operators that read or write elements at the places that tensors of indices or masks name.
 #pragma once
 
 #include <algorithm>
@@ -14,16 +14,16 @@ bool is_index(const Tensor& tensor);                // int64 or int32
 bool need_index(Call& call, const Tensor& tensor);  // int64
 bool need_same_dtype(Call& call, const Tensor& a, const Tensor& b);
 
-// Whether the index is one of `size` elements.
+// Fails unless the index is one of `size` elements.
 bool need_in_range(Call& call, int64_t size, int64_t index);
-// An index that is below 0 counts from the end.
+// Makes an index below 0 count from the end; fails for an index out of range.
 bool wrap_index(Call& call, int64_t size, int64_t* index);
 
 // Reads the elements of a tensor one after the other, in row-major order, as whole numbers.
 class IndexReader {
  public:
   explicit IndexReader(const Tensor& tensor) : left_(tensor.numel()) { cursor_.start(tensor); }
-  // Not behind the last element.
+  // Returns the next element; not to be called behind the last one.
   int64_t next() {
     if (at_ == filled_) fill();
     return buffer_[at_++];
@@ -38,27 +38,27 @@ class IndexReader {
   int64_t buffer_[kChunk];
 };
 
-// Whether the elements are bytes that stand side by side, as masks do.
+// Returns whether the elements are bytes that stand side by side, as a mask's do.
 bool is_byte_run(const Tensor& tensor);
-// How many elements are not zero.
+// Returns how many elements are not zero.
 int64_t count_nonzero(const Tensor& tensor);
 
-// The next place in row-major order; `offset` follows with the strides.
+// Moves `place` to the next place in row-major order, and `offset` with it by the strides.
 void step(uint32_t rank, const int64_t* sizes, const int64_t* strides, int64_t* place, int64_t* offset);
 void copy_element(size_t bytes, const uint8_t* from, uint8_t* to);
 
-// The tensor that is written: the first argument itself or a copy. It is the output.
+// Returns the tensor that is written, the first argument itself or a copy, and makes it the output.
 bool start_writing(Call& call, bool in_place, Tensor** target);
-// to += alpha * from, of the same sizes
+// Adds alpha * from to `to`, of the same sizes.
 void add_elements(const Tensor& from, const Tensor& to, const Parameters& alpha);
 
-// Views of both tensors, broadcast together.
+// Returns views of both tensors, broadcast together.
 bool broadcast_both(Call& call, const Tensor& a, const Tensor& b, Value* first, Value* second);
 // Moves the elements of `tensor` where the mask, of the same sizes, isn't zero, to or from `list`, a row-major one.
 // Returns false if these are more than `most`.
 bool move_masked(const Tensor& tensor, const Tensor& mask, const Tensor& list, bool to_list, int64_t most);
 
-// Whether the index has the tensor's axes, none longer than the tensor's, but for `axis`.
+// Fails unless the index has as many axes as the tensor, none longer than the tensor's except `axis`.
 bool need_index_form(Call& call, const Tensor& tensor, uint32_t axis, const Tensor& index);
 // Calls visit(offset in the tensor, number in row-major order) for each element of the index, whose value is a place
 // on the axis of the tensor.

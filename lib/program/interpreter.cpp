@@ -76,7 +76,7 @@ class Run {
     for (uint32_t i = 0; i < count; ++i) inputs_[i] = &operand(words_[at + i]);
   }
 
-  // Moves the results of an instruction into its registers. A value that none takes is dropped.
+  // Moves the results of an instruction into its registers. Drops a value that no register takes.
   void keep_results(uint32_t at, uint32_t count) {
     for (uint32_t i = 0; i < count; ++i) registers_[words_[at + i]] = std::move(results_[i]);
   }

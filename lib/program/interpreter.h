@@ -14,8 +14,8 @@ class SegmentRunner {
   // Runs a segment: `inputs` are as many values as the segment has inputs; `outputs` are None, and become tensors.
   // Returns false after a call of Context::fail().
   virtual bool run_segment(uint32_t segment, Context& context, const Value* const* inputs, Value* outputs) = 0;
-  // The same for inputs and outputs in NNAPI's own form. Of the arguments, as many as run_segment() takes, only the
-  // sizes count. The inputs stand behind them.
+  // Runs a segment like run_segment(), with inputs and outputs in NNAPI's own form. Only the sizes of the arguments, as
+  // many as run_segment() takes, count. The inputs stand behind them.
   virtual bool run_raw_segment(uint32_t segment, Context& context, const Value* const* arguments_and_inputs,
                                uint32_t arguments, uint32_t inputs, Value* outputs) = 0;
 

@@ -31,7 +31,7 @@ bool is_legacy_empty(const Tensor& tensor) {
   return tensor.rank == 1 && tensor.sizes[0] == 0;
 }
 
-// An axis of a shape with `rank` axes.
+// Returns in `result` an axis of a shape with `rank` axes.
 bool join_axis(Call& call, int64_t axis, uint32_t rank, uint32_t* result) {
   return rank > 0 ? wrap_axis(call, axis, rank, result) : call.context.fail("tensors without axes can't be joined");
 }
@@ -51,7 +51,7 @@ bool join(Call& call, const Sequence& list, int64_t axis_number) {
   int64_t sizes[kMostAxes];
   std::copy(first->sizes, first->sizes + first->rank, sizes);
   sizes[axis] = 0;
-  bool are_channels_last = true;  // as NNAPI gives them: the result, too, then, as PyTorch's
+  bool are_channels_last = true;  // as NNAPI's outputs are; the result is channels_last then, too, as in PyTorch
   for (uint32_t i = 0; i < list.count; ++i) {
     const Tensor& tensor = list.values[i].tensor();
     if (is_legacy_empty(tensor)) continue;
@@ -113,7 +113,7 @@ bool stack(Call& call) {
   return true;
 }
 
-// hstack, vstack and dstack: tensors get axes up to `least` before they are joined.
+// Runs hstack, vstack and dstack: tensors get axes up to the rank `least` before they are joined.
 bool join_of_rank(Call& call, uint32_t least, int64_t axis, bool columns) {
   const Sequence* list;
   if (!tensors_at(call, 0, false, &list)) return false;
@@ -125,7 +125,7 @@ bool join_of_rank(Call& call, uint32_t least, int64_t axis, bool columns) {
     if (view == nullptr) return call.context.fail_memory();
     parts.sequence().values[i] = Value(view);
     while (view->rank < least) {
-      // Columns get their axis behind, vstack in front; dstack first in front, then behind.
+      // With `columns` an axis is added behind, for vstack in front; for dstack first in front, then behind.
       const bool behind = columns ? view->rank > 0 : view->rank == 2;
       const uint32_t place = behind ? view->rank : 0;
       std::copy_backward(view->sizes + place, view->sizes + view->rank, view->sizes + view->rank + 1);

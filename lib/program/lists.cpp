@@ -12,7 +12,7 @@ namespace nnapi_shim::program {
 
 namespace {
 
-// The index of an element, counted from the end if below 0.
+// Reads the index of an element; one below 0 counts from the end.
 bool index_at(Call& call, uint32_t number, const Sequence& list, uint32_t* index) {
   int64_t given = 0;
   if (!int_at(call, number, &given)) return false;
@@ -116,7 +116,7 @@ bool is_one_element(const Value& value) {
   return value.is_tensor() && value.tensor().numel() == 1;
 }
 
-// As Python compares: tensors of one element by it, tuples by the first elements that differ.
+// Compares as Python does: tensors of one element by that element, tuples by the first elements that differ.
 bool comes_before(const Value& a, const Value& b) {
   if (a.tag() == Tag::kTuple) {
     const Sequence &first = a.sequence(), &second = b.sequence();
@@ -138,7 +138,7 @@ bool comes_before(const Value& a, const Value& b) {
   return a.as_int() < b.as_int();
 }
 
-// Whether comes_before() takes the values. `depth`: how deep tuples may hold tuples.
+// Returns whether comes_before() takes the values. `depth`: how deep tuples may hold tuples.
 bool can_compare(const Value& a, const Value& b, uint32_t depth) {
   if (is_number(a) || is_number(b)) return is_number(a) && is_number(b);
   if (a.tag() != b.tag()) return false;
@@ -152,7 +152,7 @@ bool can_compare(const Value& a, const Value& b, uint32_t depth) {
   return true;
 }
 
-// Merges from the smallest runs to the largest: equal elements keep their order.
+// Sorts by merging, from the smallest runs to the largest: equal elements keep their order.
 bool sort_values(Call& call, Sequence& list, bool is_reverse) {
   constexpr uint32_t kMostDepth = 16;
   for (uint32_t i = 0; i < list.count; ++i) {
@@ -220,7 +220,7 @@ bool slice_bounds(Call& call, int64_t count, int64_t* begin, int64_t* step, int6
   if (!int_at(call, 3, step)) return false;
   if (*step == 0) return call.context.fail("a step of 0, another one is needed");
   if (*step == INT64_MIN) ++*step;
-  // As Python's: what is below 0 counts from the end, and what is outside is clamped.
+  // Reads bounds as Python does: a bound below 0 counts from the end, and one outside of the list is clamped.
   const int64_t lowest = *step > 0 ? 0 : -1, highest = *step > 0 ? count : count - 1;
   const auto bound = [&](uint32_t number, int64_t otherwise, int64_t* value) {
     *value = otherwise;

@@ -18,7 +18,7 @@ void Parameters::set(uint32_t number, const Value& value) {
 
 namespace {
 
-// Whether results of the one dtype may be written to the other, as in PyTorch.
+// Returns whether results of dtype `from` may be written to a tensor of dtype `to`, as in PyTorch.
 bool may_become(ScalarType from, ScalarType to) {
   if (is_floating(from)) return is_floating(to);
   return from == ScalarType::kBool || to != ScalarType::kBool;

@@ -41,8 +41,8 @@ inline const int64_t* Parameters::of() const {
   return of_int;
 }
 
-// Computes the first output. The first `masks` operands don't count for the common dtype. `target`: the tensor that is
-// written, or null for a new one.
+// Computes the first output. The first `masks` operands don't count for the common dtype. `target` is the tensor that
+// is written, or null for a new one.
 bool run_map(Call& call, const MapOp& op, const Parameters* parameters, uint32_t count, Operand* operands,
              uint32_t masks, const Tensor* target);
 

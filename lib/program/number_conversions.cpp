@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers made of tensors of one element, of texts, and of other numbers.
+// Operators that make numbers of tensors of one element, of texts, and of other numbers.
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -12,7 +12,7 @@ namespace nnapi_shim::program {
 
 namespace {
 
-// The number that a tensor of one element holds, or a number itself.
+// Reads the number that a tensor of one element holds, or a number itself.
 bool read_number(Call& call, Value* number) {
   if (!call.input(0).is_tensor()) {
     double ignored = 0;
@@ -75,7 +75,7 @@ bool to_scalar(Call& call) {
   return read_number(call, &call.outputs[0]);
 }
 
-// The implicit conversions are of tensors without axes only.
+// Fails for a tensor with axes, which implicit conversions don't take.
 bool need_no_axes(Call& call) {
   if (!call.input(0).is_tensor() || call.input(0).tensor().rank == 0) return true;
   return call.context.fail("a tensor of %u axes is made a number, none are possible", call.input(0).tensor().rank);

@@ -13,7 +13,7 @@
 
 namespace nnapi_shim::program {
 
-// What names of tables leave out.
+// The namespace that names in tables leave out.
 constexpr std::string_view kUsualNamespace = "aten::";
 
 constexpr std::string_view name_in_table(std::string_view name) {
@@ -32,10 +32,10 @@ constexpr NameParts parts_of_name(std::string_view name) {
   return {name.substr(0, dot), name.substr(dot + 1), true};
 }
 
-// Whether the name is that of the row, with one of its overloads.
+// Returns whether the name is the row's name with one of its overloads.
 constexpr bool is_of_row(std::string_view row, const NameParts& name) {
   const size_t base = name.base.size();
-  if (row.size() < base || row.substr(0, base) != name.base) return false;  // nearly all of them
+  if (row.size() < base || row.substr(0, base) != name.base) return false;  // nearly all rows
   if (row.size() == base) return !name.has_overload;
   if (row[base] != '.' || (name.has_overload && name.overload.empty())) return false;
   for (row.remove_prefix(base + 1);;) {
@@ -46,7 +46,8 @@ constexpr bool is_of_row(std::string_view row, const NameParts& name) {
   }
 }
 
-// A build for certain files (nnapi-convert shim --for) has the operators that their programs call, others have all.
+// The operators of a build for certain files (nnapi-convert shim --for): those that the files' programs call. Other
+// builds have all operators.
 constexpr std::string_view kSelectedOperators[] = {
 #define PROGRAM_SELECTED_OPERATOR(name) name,
 #include "lib/program/selected_operators.inc"
@@ -62,7 +63,7 @@ constexpr bool is_selected(std::string_view row) {
   if (!kIsForFiles) return true;
   constexpr size_t kBehind = kUsualNamespace.size();
   for (const std::string_view name : kSelectedOperators) {
-    if (row.size() > kBehind && name.size() > kBehind && row[kBehind] != name[kBehind]) continue;  // nearly all of them
+    if (row.size() > kBehind && name.size() > kBehind && row[kBehind] != name[kBehind]) continue;  // nearly all rows
     if (is_of_row(name_in_table(row), parts_of_name(name_in_table(name)))) return true;
   }
   return false;
@@ -85,7 +86,7 @@ constexpr std::array<size_t, count_selected<kRows>()> select_rows() {
   return result;
 }
 
-// The numbers of the rows that a table has.
+// The numbers of the selected rows, which the table has.
 template <const auto& kRows>
 constexpr auto kSelectedRows = select_rows<kRows>();
 
@@ -126,7 +127,7 @@ constexpr auto kPackedRows = pack_rows<kRows>();
 template <const auto& kRows, size_t kNumber>
 constexpr auto kRun = kRows[kSelectedRows<kRows>[kNumber]].run;
 
-// A switch over the selected rows' functions.
+// Runs a selected row's function by a switch.
 template <const auto& kRows, size_t... kNumbers>
 bool run_row(uint32_t number, Call& call, std::index_sequence<kNumbers...>) {
   bool is_good = false;

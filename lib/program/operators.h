@@ -11,14 +11,14 @@
 
 namespace nnapi_shim::program {
 
-// What a call works with. Not for several threads at once.
+// The memory and state of calls. Not for several threads at once.
 struct Context {
   Pool pool;
-  // The reason of the first failure; empty: none. For people: what was found, and what is needed.
+  // The reason of the first failure, for people: the value found and the value needed. Empty: no failure.
   char failure[512] = "";
   // Instructions and rounds of loops that the call may still take: tests and fuzzers set less.
   uint64_t steps_left = UINT64_MAX;
-  // Where the random numbers of operators are: a start gives the numbers that it gave the last time.
+  // The state of the random numbers. The same initial state gives the same numbers again.
   uint64_t random_state = 0;
 
   // Keep the reason and return false, so that operators can return it.
@@ -38,10 +38,10 @@ struct Call {
   const Value& input(uint32_t number) const { return *inputs[number]; }
 };
 
-// How the files of operators write them.
+// A row in the tables that the files of operators contain.
 struct OperatorRow {
-  // Of the schema with its overload: "aten::add.Tensor". Overloads that one function computes, as it looks at the kinds
-  // of its arguments, share a row: "aten::add.,int,float" is aten::add, aten::add.int and aten::add.float.
+  // The schema's name with its overload: "aten::add.Tensor". Overloads that one function computes, as it looks at the
+  // kinds of its arguments, share a row: "aten::add.,int,float" is aten::add, aten::add.int and aten::add.float.
   const char* name;
   uint8_t inputs;  // how many arguments the schema has; kAny: any number
   uint8_t outputs;
@@ -53,7 +53,7 @@ constexpr uint8_t kAny = 255;
 // tables.inc and made by operator_table.h:
 //   const OperatorTable scalar_operators = operator_table<kRows>();
 struct OperatorTable {
-  const char* rows;  // of each its inputs, its outputs, its name's length and its name, without "aten::"
+  const char* rows;  // for each row: its inputs, outputs, name's length, and name without "aten::"
   uint32_t count;
   bool (*run)(uint32_t row, Call& call);
 };
@@ -81,10 +81,10 @@ const char* kind_name(const Value& value);  // "a list", for messages
 bool tensor_at(Call& call, uint32_t number, Tensor** tensor);
 bool int_at(Call& call, uint32_t number, int64_t* value);
 bool bool_at(Call& call, uint32_t number, bool* value);
-bool number_at(Call& call, uint32_t number, double* value);  // of an int, a float or a bool
-// Of a list or tuple of ints, or one int: at most `most`. `count` is set.
+bool number_at(Call& call, uint32_t number, double* value);  // reads an int, a float or a bool
+// Reads a list or tuple of at most `most` ints, or one int, and sets `count`.
 bool ints_at(Call& call, uint32_t number, uint32_t most, int64_t* values, uint32_t* count);
-// A dtype as an int, or None: then `otherwise`.
+// Reads a dtype given as an int, or `otherwise` for None.
 bool dtype_at(Call& call, uint32_t number, ScalarType otherwise, ScalarType* dtype);
 
 }  // namespace nnapi_shim::program

@@ -19,7 +19,7 @@ int64_t order_key(double value) {
   if (value == 0) return 0;
   int64_t bits;
   std::memcpy(&bits, &value, sizeof bits);
-  // Below zero the order of the magnitudes is turned.
+  // Below zero the order of the bits is reversed.
   return bits < 0 ? std::numeric_limits<int64_t>::min() - bits : bits;
 }
 
@@ -39,10 +39,10 @@ int64_t entries_to_choose(int64_t count, int64_t first) {
   return std::min(count, std::max(kLeast, 2 * std::min(first, count)));
 }
 
-// Elements that are looked at together.
+// The number of elements that any_before() tests together.
 constexpr int64_t kTogether = 16;
 
-// False if all doubles are behind `last`, or are the same. True for NaN.
+// Returns false if no value comes before `last`; values equal to it don't. True if one is NaN.
 bool any_before(const double* values, double last, bool descending) {
   int64_t behind = 0;
   if (descending) {
@@ -53,9 +53,9 @@ bool any_before(const double* values, double last, bool descending) {
   return behind < kTogether;
 }
 
-// Collects entries until memory is full, and goes on with the first of them: later elements that are not before the
-// last of these are passed over, which are nearly all where few are wanted. An entry that is passed over is
-// overwritten: that takes less time than a decision.
+// Collects entries until memory is full, then keeps the first of them. Later elements that don't come before the last
+// of these are skipped; if few are wanted, nearly all are. A skipped entry is written and overwritten, which takes less
+// time than a branch.
 void choose_first(const void* elements, bool is_real, int64_t count, int64_t first, bool descending,
                   OrderEntry* entries) {
   if (first == 0) return;
@@ -67,7 +67,7 @@ void choose_first(const void* elements, bool is_real, int64_t count, int64_t fir
     if (held > first) std::nth_element(entries, entries + first - 1, entries + held, is_before);
     held = std::min(held, first);
   };
-  const double* last = nullptr;  // of the first ones, if elements are real
+  const double* last = nullptr;  // the last of the first entries, if elements are real
   for (int64_t i = 0; i < count;) {
     const int64_t end = std::min(i + kTogether, count);
     if (last != nullptr && i + kTogether == end && !any_before(reals + i, *last, descending)) i = end;

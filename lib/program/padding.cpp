@@ -13,7 +13,7 @@ namespace {
 
 enum class Pad { kConstant, kReflect, kReplicate, kCircular };
 
-// `pads`: of the last axis before and behind, then of the one before it, and so on.
+// Pads the input. `pads` has the numbers before and behind the last axis, then those of the axis before it, and so on.
 bool give_padded(Call& call, const Tensor& input, uint32_t count, const int64_t* pads, Pad mode, const Value& value) {
   if (count % 2 != 0 || count / 2 > input.rank) {
     return call.context.fail("%u pads for %u axes", count, input.rank);
@@ -46,7 +46,7 @@ bool give_padded(Call& call, const Tensor& input, uint32_t count, const int64_t*
       fill_elements(*result, value.as_int());
     }
   }
-  // The part that is the input's own.
+  // The part of the result that holds the input itself.
   Tensor inside = input, place = *result;
   bool is_empty = false;
   for (uint32_t i = 0; i < input.rank; ++i) {
@@ -61,12 +61,13 @@ bool give_padded(Call& call, const Tensor& input, uint32_t count, const int64_t*
   if (!is_empty) copy_elements(inside, place);
   if (mode == Pad::kConstant || result->numel() == 0) return true;
   if (is_empty) return call.context.fail("the pads leave nothing of the input");
-  // Each axis, the last one first, is filled from what is there: other axes have their own part only.
+  // Fills each axis, the last one first, from the elements that are there; along the axes that come later only the
+  // input's part is filled yet.
   for (uint32_t axis = input.rank; axis-- > 0;) {
     const int64_t first = std::max<int64_t>(before[axis], 0), length = place.sizes[axis];
     for (int64_t i = 0; i < sizes[axis]; ++i) {
       if (i >= first && i < first + length) continue;
-      int64_t from = i - before[axis];  // in the input
+      int64_t from = i - before[axis];  // a place in the input
       const int64_t size = input.sizes[axis];
       if (mode == Pad::kReflect) {
         from = from < 0 ? -from : (from >= size ? 2 * (size - 1) - from : from);
@@ -75,7 +76,7 @@ bool give_padded(Call& call, const Tensor& input, uint32_t count, const int64_t*
       } else {
         from = from < 0 ? from + size : (from >= size ? from - size : from);
       }
-      from += before[axis];  // in the result
+      from += before[axis];  // a place in the result
       if (from < first || from >= first + length) return call.context.fail("pads below 0 with others in one axis");
       Tensor source = place, target = place;
       source.sizes[axis] = target.sizes[axis] = 1;

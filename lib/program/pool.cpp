@@ -22,7 +22,7 @@ constexpr size_t kHeaderBytes = 64;
 constexpr size_t kSmallest = 64,
                  kSmallClasses = 16;  // up to 1024 bytes in steps of 64, then four steps for each doubling
 constexpr size_t kMostBytes = size_t{1} << (sizeof(size_t) * 8 - 4);
-constexpr size_t kMostLarger = 4;  // classes, so that a block holds at most double of what is needed
+constexpr size_t kMostLarger = 4;  // classes above the needed one, so that a block holds at most twice as much
 
 // Returns the class of blocks that hold so many bytes, and how many they hold.
 size_t class_of(size_t bytes, size_t* capacity) {
@@ -39,7 +39,7 @@ size_t class_of(size_t bytes, size_t* capacity) {
   return kSmallClasses + (doubling - 10) * 4 + steps - 1;
 }
 
-// The address sanitizer watches what is not given out.
+// Lets the address sanitizer report uses of memory that is not given out.
 void poison([[maybe_unused]] void* memory, [[maybe_unused]] size_t bytes) {
 #ifdef PROGRAM_POOL_POISONS
   ASAN_POISON_MEMORY_REGION(memory, bytes);
@@ -55,9 +55,9 @@ void unpoison([[maybe_unused]] void* memory, [[maybe_unused]] size_t bytes) {
 }  // namespace
 
 struct Pool::Header {
-  Header *before, *next;  // of all blocks
+  Header *before, *next;  // in the list of all blocks
   Header* next_free;
-  size_t capacity, number;  // of its class
+  size_t capacity, number;  // of the block's class
 };
 
 Pool::~Pool() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory of a call: what is freed is kept by its size and given out again, so that calls that repeat their sizes
-// allocate nothing.
+// Memory of calls. Freed memory is kept by its size and given out again, so that calls with the same sizes allocate
+// nothing.
 #pragma once
 
 #include <cstddef>
@@ -14,16 +14,17 @@ class Pool {
   Pool() = default;
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
-  ~Pool();  // frees also what was not given back
+  ~Pool();  // also frees memory that was not given back
 
-  // Returns memory aligned to 64 bytes, or null if there is none, even without what is kept. The content is undefined.
+  // Returns memory aligned to 64 bytes, or null if there is none, even after freeing all kept memory. The content is
+  // undefined.
   void* take(size_t bytes);
   void give_back(void* memory);
 
-  // At most so many bytes are reserved; take() returns null for more.
+  // Limits the reserved bytes; take() returns null for more.
   void set_limit(size_t bytes) { limit_ = bytes; }
   size_t bytes_in_use() const { return in_use_; }
-  size_t bytes_reserved() const { return reserved_; }  // with what is kept for later
+  size_t bytes_reserved() const { return reserved_; }  // includes memory that is kept for later
 
  private:
   struct Header;  // in front of each block, 64 bytes

@@ -11,7 +11,7 @@ namespace nnapi_shim::program {
 
 namespace {
 
-// Images in float64, of [N * C, H, W]: one axis is a row of images of height 1.
+// Images in float64, [N * C, H, W]. A 1-D input becomes images of height 1.
 struct Images {
   Value values;
   int64_t count = 1, height = 1, width = 1;
@@ -32,14 +32,15 @@ bool read_images(Call& call, uint32_t axes, Tensor** input, Images* images) {
   return !images->values.is_none() || call.context.fail_memory();
 }
 
-// Windows of one axis.
+// The windows along one axis.
 struct Windows {
   int64_t in = 1, out = 1, kernel = 1, stride = 1, padding = 0, dilation = 1;
 };
 
-// Of each image's axis the first and last place of a window and their distance; adaptive windows divide the axis.
+// The places along one axis that a window reads: from `begin` to before `end`, `step` apart. Adaptive windows divide
+// the axis.
 struct Window {
-  int64_t begin, end, step, padded;  // `padded`: the length with the padding that is inside of the padded axis
+  int64_t begin, end, step, padded;  // `padded`: the window's length inside the padded axis
 };
 
 Window window_of(const Windows& axis, int64_t place, bool is_adaptive) {
@@ -125,7 +126,8 @@ bool list_at(Call& call, uint32_t number, uint32_t axes, int64_t least, int64_t*
   return true;
 }
 
-// (input, kernel, stride, padding, then for max dilation and ceil_mode, else ceil_mode, count_include_pad, divisor)
+// Runs a pool. Its arguments are the input, kernel, stride, padding, then for max pools dilation and ceil_mode, for
+// average pools ceil_mode, count_include_pad and divisor.
 bool run_pool(Call& call, uint32_t axes, bool is_most, bool places) {
   Tensor* input;
   Images images;
@@ -170,7 +172,7 @@ bool run_adaptive_pool(Call& call, uint32_t axes, bool is_most) {
   Pooling pooling;
   int64_t sizes[2];
   bool is_empty;
-  // A size of None is the input's; TorchScript fills it in.
+  // A size of None means the input's; TorchScript fills it in.
   if (!list_at(call, 1, axes, 0, sizes, &is_empty) || is_empty || !read_images(call, axes, &input, &images)) {
     return call.context.fail("an adaptive pool needs its sizes");
   }
@@ -190,7 +192,7 @@ bool adaptive_pool(Call& call) {
   return run_adaptive_pool(call, kAxes, kIsMost);
 }
 
-// A number for each channel, or `otherwise` if the tensor is None.
+// Reads a number for each channel; `otherwise` for all if the tensor is None.
 bool channel_numbers(Call& call, uint32_t number, int64_t channels, double otherwise, Value* numbers) {
   Tensor* tensor;
   if (!optional_tensor_at(call, number, &tensor)) return false;
@@ -208,11 +210,12 @@ bool channel_numbers(Call& call, uint32_t number, int64_t channels, double other
   return true;
 }
 
-// How rows are normed: each has its mean and variance, and `channels` weights that repeat each `inner` elements.
+// How rows are normalised: each row by its mean and variance, then by the weights of `channels` channels of `inner`
+// elements each.
 struct Norm {
   int64_t rows, length, channels, inner;
   double eps;
-  Value weights, biases, means, variances;  // the last two: None if they are the row's own
+  Value weights, biases, means, variances;  // means and variances are None if each row's own are used
   bool gives_moments = false;
 };
 
@@ -338,7 +341,7 @@ bool group_norm(Call& call) {
   return norm_arguments(call, *input, 2, &norm) && give_normed(call, *input, norm);
 }
 
-// batch_norm and instance_norm; `instance`: rows are single channels where the input's own moments are used.
+// Runs batch_norm and instance_norm. With `is_instance`, rows are single channels if the input's own moments are used.
 bool run_batch_norm(Call& call, bool is_instance) {
   Tensor* input;
   Norm norm;
@@ -362,7 +365,7 @@ bool batch_norm(Call& call) {
   return run_batch_norm(call, kIsInstance);
 }
 
-// Channels into pixels (or back): a copy of a view with more axes.
+// Moves channels into pixels (or back): copies a view with more axes.
 bool run_pixel_shuffle(Call& call, bool back) {
   Tensor* input;
   int64_t factor;
@@ -381,7 +384,7 @@ bool run_pixel_shuffle(Call& call, bool back) {
   Tensor* result = make_tensor(call.context.pool, input->dtype, rank, sizes);
   if (!give(call, 0, result)) return false;
   if (result->numel() == 0) return true;
-  // Both as [..., channels, down, across, rows, columns], of few channels and few rows.
+  // Both are seen as [..., channels, down, across, rows, columns].
   Tensor from = *input, to = *result;
   const int64_t few[5] = {std::min(input->sizes[rank - 3], channels), factor, factor,
                           std::min(input->sizes[rank - 2], height), std::min(input->sizes[rank - 1], width)};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Products of matrices, and convolutions: plain loops, for what NNAPI doesn't run.
+// Products of matrices, and convolutions: plain loops, for the parts of a model that NNAPI doesn't run.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -12,7 +12,7 @@ namespace nnapi_shim::program {
 
 namespace {
 
-// Rows of a times rows of b.
+// Multiplies the rows of a by the rows of b.
 template <typename T>
 void multiply(int64_t rows, int64_t columns, int64_t inner, const void* a, const void* b, void* out) {
   auto* result = static_cast<T*>(out);
@@ -23,13 +23,14 @@ void multiply(int64_t rows, int64_t columns, int64_t inner, const void* a, const
   }
 }
 
-// In the class's own dtype, row-major.
+// Returns a row-major copy in the dtype in which products are computed.
 Value working_copy(Pool& pool, Tensor& tensor, ScalarType dtype) {
   const Value converted(converted_tensor(pool, tensor, dtype));
   return converted.is_none() ? converted : Value(contiguous(pool, converted.tensor()));
 }
 
-// The product of [..., M, K] and [..., K, N]; vectors are matrices of one row or column, whose axis is left out.
+// Computes the product of [..., M, K] and [..., K, N]; vectors are matrices of one row or column, whose axis the result
+// lacks.
 bool give_product(Call& call, Tensor& first, Tensor& second) {
   if (first.rank == 0 || second.rank == 0) return call.context.fail("a product needs vectors or matrices");
   if (first.dtype != second.dtype) {
@@ -56,7 +57,7 @@ bool give_product(Call& call, Tensor& first, Tensor& second) {
     return call.context.fail("matrices of %lld columns and %lld rows have no product", static_cast<long long>(inner),
                              static_cast<long long>(b.sizes[b.rank - 1]));
   }
-  // The axes in front are broadcast.
+  // Broadcasts the leading axes.
   int64_t sizes[kMostAxes];
   uint32_t batch_rank = 0;
   Tensor a_batch = a, b_batch = b;
@@ -70,7 +71,7 @@ bool give_product(Call& call, Tensor& first, Tensor& second) {
   constexpr ScalarType kTypes[] = {ScalarType::kFloat32, ScalarType::kFloat64, ScalarType::kInt64};
   const ScalarType dtype = kTypes[static_cast<size_t>(compute)];
   Pool& pool = call.context.pool;
-  // The copies share no header with a and b, which are not the pool's.
+  // Views have headers of their own; those of a and b are not the pool's.
   const Value a_view(make_view(pool, a)), b_view(make_view(pool, b));
   if (a_view.is_none() || b_view.is_none()) return call.context.fail_memory();
   const Value left = working_copy(pool, a_view.tensor(), dtype), right = working_copy(pool, b_view.tensor(), dtype);
@@ -105,7 +106,7 @@ bool give_product(Call& call, Tensor& first, Tensor& second) {
   return give(call, 0, converted_tensor(pool, product.tensor(), first.dtype));
 }
 
-// `first_rank` and `second_rank`: how many axes are needed; 0: any number.
+// Runs a product of the first two arguments. `first_rank` and `second_rank` are the ranks needed; 0: any rank.
 bool run_product(Call& call, uint32_t first_rank, uint32_t second_rank) {
   Tensor *a, *b;
   if (!tensor_at(call, 0, &a) || !tensor_at(call, 1, &b)) return false;
@@ -120,7 +121,7 @@ bool product(Call& call) {
   return run_product(call, kFirstRank, kSecondRank);
 }
 
-struct WeightedSum {  // beta * a + alpha * b
+struct WeightedSum {  // the function beta * a + alpha * b
   template <typename T>
   static T of(T a, T b, const T* p) {
     return (p[0] == 0 ? 0 : p[0] * a) + p[1] * b;
@@ -133,7 +134,8 @@ struct WeightedSum {  // beta * a + alpha * b
 constexpr MapOp kWeightedSum = {
     {nullptr, map_two_with<double, WeightedSum>, map_two_with<int64_t, WeightedSum>}, MapResult::kSame, false};
 
-// Adds the value, repeated where its sizes are 1, to the output. Numbers: the weights of the value and the output.
+// Adds the value, repeated where its sizes are 1, to the output. `beta` and `alpha` are the weights of the value and of
+// the output.
 bool add_to_output(Call& call, const Value& added, const Value& beta, const Value& alpha) {
   if (!added.is_tensor() || !is_number(beta) || !is_number(alpha)) {
     return call.context.fail("the sum needs a tensor and numbers");
@@ -150,7 +152,7 @@ bool add_to_output(Call& call, const Value& added, const Value& beta, const Valu
   return need_same_sizes(call, call.outputs[0].tensor(), product.tensor());
 }
 
-// addmm, addmv, baddbmm: (added, a, b, beta, alpha)
+// Runs addmm, addmv and baddbmm; the arguments are (added, a, b, beta, alpha).
 template <uint32_t kFirstRank, uint32_t kSecondRank>
 bool added_product(Call& call) {
   const Value* inputs[2] = {call.inputs[1], call.inputs[2]};
@@ -185,14 +187,14 @@ bool outer(Call& call) {
   return give_product(call, column, row);
 }
 
-// A convolution over two axes; one axis is a row of images of height 1.
+// A convolution over two axes; a 1-D one is over images of height 1.
 struct Convolution {
   int64_t stride[2] = {1, 1}, padding[2] = {0, 0}, dilation[2] = {1, 1}, output_padding[2] = {0, 0};
   int64_t groups = 1;
   bool transposed = false;
 };
 
-// A list of one number for each axis, or one for all.
+// Reads a list of one number for each axis, or one number for all axes.
 bool pair_at(Call& call, uint32_t number, uint32_t axes, int64_t least, int64_t* values) {
   int64_t list[2];
   uint32_t count;
@@ -208,7 +210,8 @@ bool pair_at(Call& call, uint32_t number, uint32_t axes, int64_t least, int64_t*
   return true;
 }
 
-// The range of places whose counterparts, place * stride - padding + tap * dilation, are inside.
+// Returns the range of places whose counterparts, place * stride - padding + tap * dilation, are inside of the other
+// image.
 void valid_range(int64_t count, int64_t counterparts, int64_t stride, int64_t shift, int64_t* begin, int64_t* end) {
   *begin = shift >= 0 ? 0 : (-shift + stride - 1) / stride;
   *end = counterparts - shift <= 0 ? 0 : std::min(count, (counterparts - shift + stride - 1) / stride);
@@ -223,7 +226,7 @@ bool convolve(Call& call, uint32_t axes, const Convolution& form) {
   const bool has_batch = input->rank == axes + 2;
   if (!has_batch && input->rank != axes + 1)
     return call.context.fail("the input of a convolution has %u axes", input->rank);
-  // As [N, C, H, W] and [O, I, H, W].
+  // The sizes as [N, C, H, W] and [O, I, H, W].
   int64_t in[4] = {1, 1, 1, 1}, filter[4] = {1, 1, 1, 1};
   for (uint32_t i = 0; i < input->rank; ++i)
     in[i + (has_batch ? 0 : 1) + (axes == 1 && i + (has_batch ? 0 : 1) >= 2 ? 1 : 0)] = input->sizes[i];
@@ -277,7 +280,7 @@ bool convolve(Call& call, uint32_t axes, const Convolution& form) {
         for (int64_t ky = 0; ky < filter[2]; ++ky) {
           for (int64_t kx = 0; kx < filter[3]; ++kx) {
             const double tap = *taps++;
-            // A small place steps by 1, a big one by the stride.
+            // Places of the smaller image step by 1, those of the larger one by the stride.
             const int64_t* small = form.transposed ? in : out;
             const int64_t* big = form.transposed ? out : in;
             const int64_t down = ky * form.dilation[0] - form.padding[0];
@@ -305,7 +308,7 @@ bool convolve(Call& call, uint32_t axes, const Convolution& form) {
   return give(call, 0, converted_tensor(pool, result.tensor(), input->dtype));
 }
 
-// conv1d and conv2d, with paddings as numbers or as 'same' or 'valid'.
+// Runs conv1d and conv2d, with paddings as numbers or as 'same' or 'valid'.
 bool run_conv(Call& call, uint32_t axes) {
   Convolution form;
   Tensor* weight;

@@ -14,7 +14,7 @@ const Method* Program::find_method(const char* name) const {
 
 namespace {
 
-// Copies values of constants into a call's memory. What two refer to is one again.
+// Copies values of constants into a call's memory. An object to which two values refer is copied once.
 class StateMaker {
  public:
   explicit StateMaker(Pool& pool) : pool_(pool) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program that was read from its binary form (lib/format/program_format.h) and checked: what runs it need not look
-// whether numbers are in range, or whether a register was written.
+// A program that was read from its binary form (lib/format/program_format.h) and checked: the interpreter need not
+// check whether numbers are in range, or whether a register was written.
 #pragma once
 
 #include <cstddef>
@@ -28,19 +28,19 @@ struct Method {
   Type result_type;
   uint32_t result;  // an operand
   uint32_t code_begin, code_words;
-  uint32_t most_inputs, most_outputs;  // of an instruction
+  uint32_t most_inputs, most_outputs;  // the most of any instruction
 };
 
 struct SegmentCounts {
   uint32_t inputs, outputs;
-  uint32_t fallback_plus_1;  // the method that computes the same on the CPU, plus 1; 0: none
+  uint32_t fallback_plus_1;  // the method that computes the segment on the CPU, plus 1; 0: none
 };
 
-// Does not change, so that several threads may run it.
+// A program doesn't change, so that several threads may run it.
 class Program {
  public:
   // Returns null, and one sentence in `error`, for a damaged record and for one that calls operators that are not in
-  // the list. `data` outlives the program, whose tensors are there.
+  // the list. `data` has to outlive the program, whose tensors are in it.
   static std::unique_ptr<const Program> parse(const uint8_t* data, size_t bytes, char* error, size_t error_bytes);
 
   Program(const Program&) = delete;
@@ -49,7 +49,7 @@ class Program {
 
   const std::vector<Method>& methods() const { return methods_; }
   const Method* find_method(const char* name) const;  // or null
-  // Those that are called by name come first.
+  // Returns the number of methods that are called by name; they come first.
   uint32_t named_methods() const { return named_methods_; }
   const std::vector<SegmentCounts>& segments() const { return segments_; }
   const uint32_t* words() const { return words_.data(); }
@@ -58,9 +58,9 @@ class Program {
   const Operator& operator_at(uint32_t number) const { return operators_[number]; }
   const char* operator_name(uint32_t number) const { return string(operator_names_[number]); }
   const Value& constant(uint32_t number) const { return constants_[number]; }
-  // Whether calls leave something for later ones.
+  // Returns whether calls leave a state for later calls.
   bool has_state() const { return constants_[state_].sequence().count > 0; }
-  // Makes the state at first, with memory of its own. Returns false if memory is short.
+  // Makes the initial state, in memory of its own. Returns false if memory is short.
   bool make_state(Context& context, Value* state) const;
 
  private:
@@ -68,7 +68,7 @@ class Program {
   class CodeChecker;
   Program() = default;
 
-  Pool pool_;  // of constants; outlives them
+  Pool pool_;  // of the constants; has to outlive them
   std::vector<uint32_t> words_;
   std::vector<char> text_;         // each string ends with a zero
   std::vector<uint32_t> strings_;  // where each begins

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What programs ask about a tensor's form: sizes, strides, dtype, device.
+// Operators that return properties of a tensor: sizes, strides, dtype, device.
 #include <algorithm>
 
 #include "lib/program/arguments.h"
@@ -18,7 +18,7 @@ bool size_list(Call& call, const int64_t* values, uint32_t count) {
   return true;
 }
 
-// The sizes as a tensor.
+// Returns the sizes as a tensor.
 bool shape_as_tensor(Call& call) {
   Tensor* tensor;
   if (!tensor_at(call, 0, &tensor)) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Operators that draw random numbers. They have PyTorch's distributions, and numbers of their own: each context begins
-// where the last start of the app began it.
+// Operators that draw random numbers. They have PyTorch's distributions but other numbers: each context begins with the
+// same state at each start of the app.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -15,7 +15,7 @@ namespace nnapi_shim::program {
 
 namespace {
 
-// A number of 64 random bits: a counter whose bits are mixed (SplitMix64).
+// Returns 64 random bits: a counter whose bits are mixed (SplitMix64).
 uint64_t draw_bits(Context& context) {
   uint64_t bits = context.random_state += 0x9e3779b97f4a7c15U;
   bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9U;
@@ -23,12 +23,12 @@ uint64_t draw_bits(Context& context) {
   return bits ^ (bits >> 31);
 }
 
-// From 0 on, below 1. A float32 of it is below 1, too.
+// Returns a number from 0 on, below 1; as float32, too, it is below 1.
 double draw_uniform(Context& context) {
   return static_cast<double>(draw_bits(context) >> 40) * 0x1p-24;
 }
 
-// Above 0, at most 1.
+// Returns a number above 0 and at most 1.
 double draw_positive(Context& context) {
   return static_cast<double>((draw_bits(context) >> 11) + 1) * 0x1p-53;
 }
@@ -39,7 +39,7 @@ double draw_normal(Context& context) {
   return radius * std::cos(kTurn * draw_uniform(context));
 }
 
-// A whole number from `low` on, below `high`.
+// Returns a whole number from `low` on, below `high`.
 int64_t draw_int(Context& context, int64_t low, int64_t high) {
   const uint64_t count = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
   return static_cast<int64_t>(static_cast<uint64_t>(low) + draw_bits(context) % count);
@@ -72,7 +72,7 @@ bool fill_real(Call& call, const Tensor& tensor, Distribution distribution, doub
   return true;
 }
 
-// rand and randn: sizes, then the dtype.
+// Runs rand and randn; the arguments are sizes, then the dtype.
 template <Distribution kDistribution>
 bool random_of_sizes(Call& call) {
   int64_t sizes[kMostAxes];
@@ -92,7 +92,7 @@ bool random_like(Call& call) {
   return give(call, 0, tensor) && fill_real(call, *tensor, kDistribution, 0, 1);
 }
 
-// normal_ by mean and deviation, uniform_ by least and most.
+// Runs normal_ with mean and deviation, and uniform_ with least and most.
 template <Distribution kDistribution>
 bool random_in_place(Call& call) {
   Tensor* tensor;
@@ -113,7 +113,7 @@ bool normal_of_sizes(Call& call) {
   return give(call, 0, tensor) && fill_real(call, *tensor, Distribution::kNormal, mean, deviation);
 }
 
-// randint: least, if it is given, most, sizes and dtype.
+// Runs randint; the arguments are the least number (with `has_low`), the most, sizes and dtype.
 bool run_randint(Call& call, bool has_low) {
   int64_t low = 0, high;
   int64_t sizes[kMostAxes];
@@ -153,7 +153,7 @@ bool fail_share(Call& call, double share) {
   return call.context.fail("a probability of %g, needs 0 to 1", share);
 }
 
-// bernoulli: ones with the probabilities that the tensor has.
+// Runs bernoulli: ones with the probabilities in the tensor.
 bool bernoulli(Call& call) {
   Tensor* shares;
   if (!tensor_at(call, 0, &shares) || !need_floating(call, *shares)) return false;
@@ -173,7 +173,7 @@ bool bernoulli(Call& call) {
   return true;
 }
 
-// bernoulli.p and bernoulli_.float: ones with one probability.
+// Runs bernoulli.p and bernoulli_.float: ones with one probability.
 bool run_bernoulli_of(Call& call, bool in_place) {
   Tensor* tensor;
   double share;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Recurrent layers of float32, and their cells: plain loops, for what NNAPI doesn't run.
+// Recurrent layers of float32, and their cells: plain loops, for the parts of a model that NNAPI doesn't run.
 #include <algorithm>
 #include <cmath>
 
@@ -22,13 +22,13 @@ float sigmoid(float x) {
   return 1 / (1 + std::exp(-x));
 }
 
-// One direction of one layer. Without biases theirs are null.
+// The weights of one direction of one layer. The biases are null if there are none.
 struct Weights {
   int64_t inputs, hidden;
   const float *of_input, *of_hidden, *input_bias, *hidden_bias;
 };
 
-// What the gates get from the input and from the state: 2 * gates * hidden numbers in `sums`.
+// Computes the gates' products with the input, then those with the state: 2 * gates * hidden numbers in `sums`.
 void add_up(const Weights& weights, int64_t rows, const float* input, const float* state, float* sums) {
   for (int64_t i = 0; i < rows; ++i) {
     sums[i] = dot(weights.of_input + i * weights.inputs, input, weights.inputs);
@@ -40,7 +40,7 @@ void add_up(const Weights& weights, int64_t rows, const float* input, const floa
   }
 }
 
-// One step of one sequence: changes `state` and, of an LSTM, `memory`.
+// Runs one step of one sequence: changes `state` and, for an LSTM, `memory`.
 void run_step(Cell cell, const Weights& weights, const float* input, float* state, float* memory, float* sums) {
   const int64_t hidden = weights.hidden, rows = gate_count(cell) * hidden;
   add_up(weights, rows, input, state, sums);
@@ -78,10 +78,10 @@ bool need_form(Call& call, const Tensor& tensor, const char* what, uint32_t rank
   return true;
 }
 
-// Weights as the kernels read them: row-major. The values keep them.
+// Reads weights as row-major tensors for the kernels, and keeps them alive.
 class WeightReader {
  public:
-  // `first`: the weights of the input; then those of the state, and the biases.
+  // `first` points to the weights of the input; behind it are those of the state, and the biases.
   bool read(Call& call, Cell cell, const Value* const* first, bool has_biases, int64_t inputs, int64_t hidden) {
     const int64_t rows = gate_count(cell) * hidden;
     const int64_t sizes[4][2] = {{rows, inputs}, {rows, hidden}, {rows, 0}, {rows, 0}};
@@ -109,7 +109,7 @@ Value floats(Call& call, uint32_t rank, const int64_t* sizes) {
   return Value(make_tensor(call.context.pool, ScalarType::kFloat32, rank, sizes));
 }
 
-// A recurrent layer's arguments, from the list of weights on.
+// The arguments of a recurrent layer, from the list of weights on.
 struct Layers {
   const Sequence* weights;
   bool has_biases, is_bidirectional, is_batch_first;
@@ -134,7 +134,7 @@ bool read_layers(Call& call, Layers* layers) {
   return true;
 }
 
-// The first argument as [steps, batch, inputs], row-major.
+// Returns the first argument as [steps, batch, inputs], row-major.
 Value read_sequence(Call& call, const Layers& layers) {
   Tensor* input;
   if (!tensor_at(call, 0, &input)) return {};
@@ -158,8 +158,8 @@ Value read_sequence(Call& call, const Layers& layers) {
   return result;
 }
 
-// Copies of the states, which the steps change: of an LSTM its state and its memory, of others one state. `layers` is
-// their first size; 0: they have none, as those of cells.
+// Reads copies of the states, which the steps change: for an LSTM its state and its memory, for others one state.
+// `layers` is their first size; 0 for cells, whose states have no such axis.
 bool read_states(Call& call, Cell cell, int64_t layers, int64_t batch, Value* states) {
   const Tensor* given[2] = {};
   if (cell == Cell::kLstm) {
@@ -183,7 +183,7 @@ bool read_states(Call& call, Cell cell, int64_t layers, int64_t batch, Value* st
   return true;
 }
 
-// Of what the gates get; None after failing.
+// Returns memory for the gates' sums; None after failing.
 Value make_sums(Call& call, Cell cell, int64_t hidden) {
   int64_t count;
   Value sums;
@@ -192,7 +192,7 @@ Value make_sums(Call& call, Cell cell, int64_t hidden) {
   return sums;
 }
 
-// Runs one direction of one layer over all sequences. `output` is [steps, batch, width], from `column` on.
+// Runs one direction of one layer over all sequences. Writes to `output` [steps, batch, width] from `column` on.
 void run_direction(Cell cell, const Weights& weights, bool is_backward, const Tensor& input, float* state,
                    float* memory, float* sums, float* output, int64_t width, int64_t column) {
   if (weights.hidden == 0) return;  // then there may be any number of sequences

@@ -15,12 +15,12 @@ namespace {
 struct Reduction {
   RowKind kind;
   bool keeps_axes;
-  ScalarType from;  // elements become this one before
-  ScalarType to;    // of the result
+  ScalarType from;  // elements are converted to this dtype first
+  ScalarType to;    // the dtype of the result
   double order = 2;
   double correction = 0;
-  bool gives_index = false;   // instead of the extreme
-  Tensor* indices = nullptr;  // also those
+  bool gives_index = false;   // gives the index instead of the extreme
+  Tensor* indices = nullptr;  // the indices are written here, too, if not null
 };
 
 double finished(const Reduction& reduction, const RowState& state, int64_t length) {
@@ -43,7 +43,7 @@ double finished(const Reduction& reduction, const RowState& state, int64_t lengt
   }
 }
 
-// Reduces the chosen axes into the output of that number.
+// Reduces the chosen axes, and makes the result output number `output`.
 bool reduce(Call& call, const Tensor& tensor, const bool* chosen, const Reduction& reduction, uint32_t output) {
   uint32_t axes[kMostAxes], rank = 0;
   int64_t sizes[kMostAxes], length = 1;
@@ -63,7 +63,7 @@ bool reduce(Call& call, const Tensor& tensor, const bool* chosen, const Reductio
   const int64_t count = result->numel();
   const bool is_extreme = kind == RowKind::kMost || kind == RowKind::kLeast;
   if (is_extreme && length == 0 && count > 0) return call.context.fail("no elements have no greatest or least");
-  // What the elements become before: a dtype that is cut needs a copy.
+  // A copy of the elements in the dtype `from`, if the conversion may lose digits.
   Value converted;
   const Tensor* source = &tensor;
   const bool real = is_floating(reduction.from);
@@ -103,7 +103,7 @@ bool reduce(Call& call, const Tensor& tensor, const bool* chosen, const Reductio
   return true;
 }
 
-// The numbers of a reduction's arguments: 0: there is none.
+// The numbers of a reduction's arguments; 0: it has none.
 struct Places {
   uint32_t axes, keepdim, dtype;
 };
@@ -120,7 +120,7 @@ bool reduce_arguments(Call& call, Places places, RowKind kind, bool* chosen, Ten
   return true;
 }
 
-// sum, nansum and prod widen whole numbers; mean, norm, var, std and logsumexp need floats.
+// Runs a reduction. sum, nansum and prod widen whole numbers; mean, norm, var, std and logsumexp need floats.
 bool run_reducing(Call& call, RowKind kind, uint32_t axes, uint32_t keepdim, uint32_t dtype) {
   const bool kWidens = kind == RowKind::kSum || kind == RowKind::kProd || kind == RowKind::kNansum;
   const bool kIsTruth = kind == RowKind::kAnyTrue || kind == RowKind::kAllTrue;
@@ -144,7 +144,8 @@ bool reducing(Call& call) {
   return run_reducing(call, kKind, kAxes, kKeepdim, kDtype);
 }
 
-// var, std and with kBoth also the mean: (unbiased), (dim, unbiased, keepdim), or (dim, correction, keepdim).
+// Runs var and std, with `both` also the mean. The arguments are (unbiased), (dim, unbiased, keepdim), or (dim,
+// correction, keepdim).
 bool run_variance(Call& call, RowKind kind, bool both) {
   Tensor* tensor;
   bool chosen[kMostAxes];
@@ -193,7 +194,7 @@ bool frobenius_norm(Call& call) {
   return need_floating(call, *tensor) && reduce(call, *tensor, chosen, reduction, 0);
 }
 
-// Of one axis: values and indices; or of all: values.
+// Runs max and min: along one axis they give values and indices; of all elements the value.
 bool run_extreme(Call& call, RowKind kind) {
   Tensor* tensor;
   bool chosen[kMostAxes] = {};
@@ -231,7 +232,7 @@ bool aminmax(Call& call) {
         !reduce(call, *tensor, chosen, reduction, i)) {
       return false;
     }
-    // As in PyTorch 1.13, the axis that is kept of a single number is one.
+    // As in PyTorch 1.13, a tensor without axes gets the axis that is kept.
     if (!call.input(1).is_none() && call.input(2).as_bool()) add_missing_axis(call.outputs[i].tensor());
   }
   return true;

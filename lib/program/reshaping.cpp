@@ -40,7 +40,7 @@ bool infer_sizes(Call& call, int64_t numel, uint32_t rank, int64_t* sizes) {
   return true;
 }
 
-// The strides that see the tensor's memory in another shape of as many elements; false if there are none.
+// Returns strides with which the tensor's memory has another shape of as many elements; false if there are none.
 bool strides_for(const Tensor& tensor, uint32_t rank, const int64_t* sizes, int64_t* strides) {
   if (tensor.numel() == 0) {
     int64_t stride = 1;
@@ -75,7 +75,7 @@ bool strides_for(const Tensor& tensor, uint32_t rank, const int64_t* sizes, int6
   return axis == -1;
 }
 
-// The elements in another shape: a view, or a copy if there is none and `may_copy`.
+// Gives the elements in another shape: as a view, or as a copy if no view can have it and `may_copy` is true.
 bool give_reshaped(Call& call, Tensor& tensor, uint32_t rank, const int64_t* sizes, bool may_copy) {
   Pool& pool = call.context.pool;
   int64_t strides[kMostAxes];

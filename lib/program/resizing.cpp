@@ -14,7 +14,7 @@ namespace {
 
 enum class Filter { kNearest, kNearestExact, kLinear, kCubic };
 
-// Rounds as computation with the dtype's numbers does.
+// Rounds as a computation in the dtype would.
 struct Rounding {
   bool is_double;
   double operator()(double value) const { return is_double ? value : static_cast<double>(static_cast<float>(value)); }
@@ -22,14 +22,15 @@ struct Rounding {
 
 constexpr int64_t kMostTaps = 4;
 
-// One axis: for each place of the result the elements that it is made of, and their weights.
+// For each place of the result along one axis, the elements from which it is computed, and their weights.
 struct Taps {
   int64_t in, out;
-  int64_t count;           // for each place
-  Value indices, weights;  // [out, count]: int64, and float64 or float32 as the elements
+  int64_t count;           // taps for each place
+  Value indices, weights;  // [out, count]: int64; and float64 or float32, as the elements
 };
 
-// Of Keys' cubic with a = -0.75, at a distance between -1 and 2 elements.
+// Computes the weights of the four elements around a place by Keys' cubic with a = -0.75. `t` is the place's distance
+// from the second one.
 void cubic_weights(const Rounding& rounded, double t, double* weights) {
   constexpr double kA = -0.75;
   const auto near = [&rounded](double x) {
@@ -94,7 +95,7 @@ void mix_rows(const double* const* rows, const double* weights, int64_t columns,
   for (int64_t x = 0; x < columns; ++x) out[x] = weights[0] * rows[0][x] + weights[1] * rows[1][x];
 }
 
-// The places of the result along the columns, out of one row of the image.
+// Computes a row of the result's columns from one row of the image.
 template <typename T>
 void mix_columns(const T* row, const Taps& columns, T* out) {
   const int64_t taps = columns.count;
@@ -111,9 +112,8 @@ void mix_columns(const T* row, const Taps& columns, T* out) {
   }
 }
 
-// All images of `count`. `memory` is [kMostTaps, columns.out]: rows mixed along their columns, each kept while the next
-// places of the result need it, too. The rows of a place follow each other, so that they have places of their own
-// there.
+// Resamples `count` images. `memory` is [kMostTaps, columns.out]: rows mixed along their columns, kept while the next
+// places of the result need them. A place needs consecutive rows, so that each has a place of its own in it.
 template <typename T>
 void resample(int64_t count, const T* in, T* out, const Taps& rows, const Taps& columns, T* memory) {
   for (int64_t image = 0; image < count; ++image, in += rows.in * columns.in) {
@@ -187,8 +187,9 @@ bool give_resized(Call& call, Tensor& input, uint32_t axes, const int64_t* sizes
   return give(call, 0, converted_tensor(pool, *result, input.dtype));
 }
 
-// (input, size, align_corners, factors...), or with `has_list` (input, size or None, align_corners, list of factors or
-// None). The argument align_corners is there where elements are mixed.
+// Runs an upsample operator. The arguments are (input, size, align_corners, factors...), or with `has_list` (input,
+// size or None, align_corners, list of factors or None). Only filters that mix elements have the argument
+// align_corners.
 bool run_upsample(Call& call, Filter filter, uint32_t axes, bool has_list) {
   const bool aligns = filter == Filter::kLinear || filter == Filter::kCubic;
   const uint32_t factor_number = aligns ? 3 : 2;
@@ -226,7 +227,7 @@ bool upsample_vec(Call& call) {
 
 enum class Border { kZeros, kEdge, kReflected };
 
-// A coordinate from -1 to 1 as a place in an axis.
+// Turns a coordinate from -1 to 1 into a place along an axis.
 double unnormalized(const Rounding& rounded, double x, int64_t size, bool align_corners) {
   const auto all = static_cast<double>(size);
   if (align_corners) return rounded(rounded(rounded(x + 1) / 2) * (all - 1));

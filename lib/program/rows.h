@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rows: the elements of a tensor along the axes that an operator makes one number of, or goes along.
+// Rows: the elements of a tensor along the axes that an operator reduces to one number, or goes along.
 #pragma once
 
 #include <cstddef>
@@ -29,14 +29,14 @@ enum class RowKind {
   kNorm
 };
 
-// What is known of the elements of a row that have been seen.
+// The state of a reduction after some elements of a row.
 struct RowState {
   double real = 0;
   int64_t whole = 0;
-  int64_t index = 0;  // of the extreme
+  int64_t index = 0;  // the place of the extreme
   int64_t seen = 0;
   double shift = 0;  // the mean or the greatest element, of a first pass
-  double order = 2;  // of a norm
+  double order = 2;  // the order of a norm
 };
 
 void add_reals(RowKind kind, RowState& state, const double* values, size_t count);
@@ -44,11 +44,11 @@ void add_wholes(RowKind kind, RowState& state, const int64_t* values, size_t cou
 // Adds the next `length` elements, as doubles (`real`) or whole numbers.
 void read_row(Cursor& cursor, int64_t length, RowKind kind, RowState& state, bool real);
 
-// The axes that aren't reduced, then those that are.
+// Returns the axes that aren't reduced, then those that are.
 void reduced_last(const Tensor& tensor, const bool* reduced, uint32_t* axes);
 
-// The first argument, and an output of its sizes in the dtype; `axes` have the one of argument 1 last. `length`: of
-// rows.
+// Reads the first argument, and makes an output of its sizes in the dtype. `axes` are its axes with the axis of
+// argument 1 last; `length` is the length of rows.
 bool start_rows(Call& call, ScalarType dtype, Tensor** tensor, Tensor** result, uint32_t* axes, int64_t* length);
 
 }  // namespace nnapi_shim::program

@@ -14,7 +14,7 @@ namespace {
 
 struct Pair {
   bool are_ints;
-  int64_t a, b;  // if they are ints
+  int64_t a, b;  // valid if both are ints
   double x, y;
 };
 
@@ -44,7 +44,7 @@ bool fail_zero(Call& call) {
   return call.context.fail("an integer is divided by zero");
 }
 
-// The quotient and remainder of Python: towards minus infinity.
+// Return the quotient and remainder as Python does: rounded towards minus infinity.
 int64_t floor_quotient(int64_t a, int64_t b) {
   if (b == -1) return wrapped(0 - static_cast<uint64_t>(a));
   const int64_t quotient = a / b;
@@ -135,7 +135,7 @@ bool larger(Call& call) {
   return p.are_ints ? give_number(call, p.a > p.b ? p.a : p.b) : give_number(call, p.x > p.y ? p.x : p.y);
 }
 
-// The smallest or largest number of a list.
+// Gives the smallest or largest number of a list.
 bool extreme(Call& call, bool is_largest) {
   Sequence* list = nullptr;
   if (!list_at(call, 0, &list)) return false;
@@ -217,7 +217,7 @@ bool read_bits(Call& call, int64_t* a, int64_t* b) {
   return int_at(call, 0, a) && int_at(call, 1, b);
 }
 
-// Bools give a bool, ints an int.
+// Gives the result of an operator on bits: a bool for bools, an int for ints.
 bool give_bits(Call& call, int64_t bits) {
   return call.input(0).tag() == Tag::kBool ? give_number(call, bits != 0) : give_number(call, bits);
 }

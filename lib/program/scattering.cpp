@@ -73,8 +73,8 @@ T combined(Combine combine, T a, T b) {
   return b;
 }
 
-// Writes elements of the same dtype to the index's places. `source` is row-major, of the index's sizes. Where the index
-// is the same along the last axes, as one of rows that was expanded, these are written as wholes.
+// Writes elements of the same dtype to the index's places. `source` is row-major, of the index's sizes. If the index is
+// constant along the last axes, such as an expanded one of rows, these axes are written as whole blocks.
 bool write_along(Call& call, const Tensor& target, uint32_t axis, const Tensor& index, const Tensor& source) {
   Tensor rows = index;
   int64_t length = 1;
@@ -172,7 +172,7 @@ bool scatter_reduce(Call& call) {
 
 enum class SliceWrite { kCopy, kAdd, kFill };
 
-// index_copy, index_add and index_fill: writes slices of the axis at the index's places.
+// Runs index_copy, index_add and index_fill: writes slices of the axis at the index's places.
 bool run_write_slices(Call& call, SliceWrite write, bool in_place) {
   Tensor *target, *index, *source = nullptr;
   uint32_t axis;

@@ -12,14 +12,14 @@ namespace nnapi_shim::program {
 
 namespace {
 
-// Rows along one axis, one after the other in a buffer of doubles or int64.
+// Reads the rows along one axis, one after the other, into a buffer of doubles or int64.
 struct Rows {
   Cursor cursor;
   uint32_t axes[kMostAxes];
   uint32_t axis = 0;
   int64_t length = 1, count = 0;
   bool real = false;
-  Value buffer, order;  // of one row: elements, and their numbers (int64)
+  Value buffer, order;  // one row's elements, and their numbers (int64)
   double* reals() const { return buffer.tensor().data<double>(); }
   int64_t* wholes() const { return buffer.tensor().data<int64_t>(); }
   int64_t* numbers() const { return order.tensor().data<int64_t>(); }
@@ -46,7 +46,7 @@ bool start_rows(Call& call, const Tensor& tensor, uint32_t axis, Rows* rows) {
   return (!rows->buffer.is_none() && !rows->order.is_none()) || call.context.fail_memory();
 }
 
-// Puts the numbers of the first `first` elements in order.
+// Sorts a row: sets the numbers of its first `first` elements in order.
 bool order_row(Call& call, Rows& rows, int64_t first, bool descending) {
   rows.read();
   OrderEntry* entries = nullptr;
@@ -65,8 +65,8 @@ void write_value(const Rows& rows, Cursor& out, int64_t number) {
   }
 }
 
-// The first `first` elements of each row, from number `begin` on, as outputs: values (unless `values` is kMostOutputs)
-// and indices.
+// Gives the elements `begin` to before `end` of each sorted row as outputs: values (unless `values_output` is
+// kNoOutput) and indices.
 constexpr uint32_t kNoOutput = 255;
 bool give_ordered(Call& call, const Tensor& tensor, uint32_t axis, int64_t begin, int64_t end, bool descending,
                   bool keeps_axis, uint32_t values_output, uint32_t indices_output) {
@@ -99,7 +99,7 @@ bool give_ordered(Call& call, const Tensor& tensor, uint32_t axis, int64_t begin
   return true;
 }
 
-// Arguments: axis and direction from `kFirst` on.
+// Runs sort and argsort; the arguments from `first` on are the axis and the direction.
 bool run_sort(Call& call, uint32_t first, bool values) {
   Tensor* tensor;
   uint32_t axis;
@@ -155,7 +155,7 @@ bool kthvalue(Call& call) {
   return give_ordered(call, *tensor, axis, k - 1, k, false, keeps_axis, 0, 1);
 }
 
-// The lower one of the two in the middle. NaN is the median of a row that has one, but for nanmedian.
+// Runs median: the lower one of the two in the middle. NaN is the median of a row that has one, except for nanmedian.
 bool run_median(Call& call, bool ignores_nan) {
   Tensor* tensor;
   uint32_t axis = 0;
@@ -213,8 +213,8 @@ bool same_element(const Rows& rows, int64_t a, int64_t b) {
   return rows.real ? rows.reals()[a] == rows.reals()[b] : rows.wholes()[a] == rows.wholes()[b];
 }
 
-// _unique2 (sorted) and unique_consecutive (in place): values, where each element is among them, and how many there
-// are of each.
+// Runs _unique2 (sorted) and unique_consecutive (in the elements' order): gives the values, the place of each element
+// among them, and how many there are of each.
 bool give_unique(Call& call, bool sorts, bool inverse, bool counts) {
   Tensor* tensor;
   if (!tensor_at(call, 0, &tensor)) return false;
@@ -321,7 +321,7 @@ bool bincount(Call& call) {
   return true;
 }
 
-// The place of a value in a sorted row of boundaries: the first that is not below it, or with `right` above it.
+// Returns the place of a value in a sorted row: the first boundary that is not below it, or with `right`, above it.
 int64_t place_in(const Tensor& row, int64_t offset, int64_t length, int64_t stride, double value, bool right) {
   int64_t low = 0, high = length;
   while (low < high) {

@@ -11,7 +11,7 @@ namespace {
 constexpr size_t kStorageBytes = 64;  // in front of the elements, which keep the pool's alignment
 static_assert(sizeof(Storage) <= kStorageBytes);
 
-// Row-major strides; false if a size is below 0 or the bytes of all elements overflow.
+// Returns row-major strides; false if a size is below 0 or the bytes of all elements overflow.
 bool row_major(uint32_t rank, const int64_t* sizes, size_t bytes, int64_t* strides, int64_t* numel) {
   if (rank > kMostAxes) return false;
   const int64_t most = std::numeric_limits<ptrdiff_t>::max() / static_cast<int64_t>(bytes) - 128;

@@ -13,8 +13,8 @@ namespace nnapi_shim::program {
 using nnapi_convert::program_format::ScalarType;
 constexpr uint32_t kMostAxes = nnapi_convert::program_format::kMostAxes;
 
-// Memory that tensors share. Of the pool that the header names, or, if that is null, of the program's constants or of
-// the caller's inputs: nothing writes there.
+// Memory that tensors share. It belongs to the pool that the header names; without one it belongs to the program's
+// constants or the caller's inputs, and nothing writes to it.
 struct Storage {
   Pool* pool;
   uint32_t references;
@@ -29,7 +29,7 @@ struct Tensor {
   uint32_t rank;
   int64_t sizes[kMostAxes];
   int64_t strides[kMostAxes];  // in elements; 0 where elements are repeated, never below 0
-  int64_t offset;              // of the first element in the storage, in elements
+  int64_t offset;              // the first element's place in the storage, in elements
   Storage* storage;
 
   int64_t numel() const {
@@ -38,24 +38,25 @@ struct Tensor {
     return result;
   }
   bool is_contiguous() const;                // row-major
-  bool is_contiguous_channels_last() const;  // of rank 4
+  bool is_contiguous_channels_last() const;  // only for rank 4
   template <typename T>
   T* data() const {
     return reinterpret_cast<T*>(storage->data) + offset;
   }
-  uint8_t* bytes() const;  // at the first element
+  uint8_t* bytes() const;  // the address of the first element
 };
 
 size_t element_bytes(ScalarType dtype);
 const char* dtype_name(ScalarType dtype);  // as in PyTorch: "float32"
 bool is_floating(ScalarType dtype);
 
-// Makes a row-major tensor of its own storage. Null if memory is short or the sizes are below 0 or overflow.
+// Makes a row-major tensor with a storage of its own. Null if memory is short or the sizes are below 0 or overflow.
 Tensor* make_tensor(Pool& pool, ScalarType dtype, uint32_t rank, const int64_t* sizes);
-// Makes another tensor of the same storage, with the same sizes and strides, which the caller changes. Null if memory
+// Makes another tensor of the same storage, with the same sizes and strides, for the caller to change. Null if memory
 // is short.
 Tensor* make_view(Pool& pool, const Tensor& of);
-// Makes a tensor of memory that is not the pool's and not written, row-major; the memory outlives it. Null as above.
+// Makes a row-major tensor of memory that is not the pool's and not written; the memory has to outlive it. Null if
+// memory is short or the sizes are below 0 or overflow.
 Tensor* make_borrowed(Pool& pool, ScalarType dtype, uint32_t rank, const int64_t* sizes, const void* data,
                       size_t bytes);
 

@@ -67,7 +67,7 @@ bool run_masked_fill(Call& call, bool in_place) {
   if (!tensor_at(call, 0, &tensor) || !tensor_at(call, 1, &mask) || !need_mask(call, *mask)) return false;
   if (!operands[0].read(call, 1) || !operands[1].read(call, 2) || !operands[2].read(call, 0)) return false;
   if (operands[1].tensor().rank != 0) return call.context.fail("masked_fill() needs a value without axes");
-  // The value takes the tensor's dtype; a float is cut, and has to fit.
+  // The value is converted to the tensor's dtype; a float loses its fraction, and has to fit.
   const Tensor& value = operands[1].tensor();
   const bool is_cut = is_floating(value.dtype) && !is_floating(tensor->dtype) && tensor->dtype != ScalarType::kBool;
   const double whole = is_cut ? std::trunc(load_double(value, value.offset)) : 0;
@@ -83,7 +83,8 @@ bool masked_fill(Call& call) {
   return run_masked_fill(call, kInPlace);
 }
 
-// The tensor, then the lower and upper bound (tensors, numbers or None) at the arguments' numbers; 0: there is none.
+// Runs clamp and its forms. `low` and `high` are the numbers of the arguments with the bounds (tensors, numbers or
+// None); 0: there is none.
 bool clamp_between(Call& call, uint32_t low, uint32_t high, bool in_place) {
   Tensor* tensor;
   if (!tensor_at(call, 0, &tensor)) return false;
@@ -101,7 +102,7 @@ bool clamp_between(Call& call, uint32_t low, uint32_t high, bool in_place) {
   const double infinity = std::numeric_limits<double>::infinity();
   const Value least = is_real ? Value(-infinity) : Value(std::numeric_limits<int64_t>::min());
   const Value most = is_real ? Value(infinity) : Value(std::numeric_limits<int64_t>::max());
-  // A missing bound must not be cut to the dtype: it is another of the two.
+  // With one bound it computes a maximum or a minimum: an infinite bound for the missing one might not fit the dtype.
   if (!has_low || !has_high) {
     const Value& bound = call.input(has_low ? low : high);
     Operand two[2];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Operators on texts, and texts of values as TorchScript prints them.
+// Operators on texts, and operators that write values as TorchScript prints them.
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -16,7 +16,7 @@ using nnapi_convert::program_format::kMostDepth;
 
 constexpr size_t kMostText = 1 << 20;
 
-// Grows in memory of the pool.
+// Builds a text in memory of the pool.
 class TextBuilder {
  public:
   explicit TextBuilder(Call& call) : call_(call) {}
@@ -91,7 +91,7 @@ class TextBuilder {
   bool is_good() const { return is_good_; }
 
  private:
-  // A whole number ends with a point; others have all digits.
+  // Adds a float: a whole number ends with a point; others have all digits.
   void add_float(double value) {
     char number[64];
     const bool is_whole = std::fabs(value) < 9.2e18 && value == std::trunc(value);
@@ -138,7 +138,7 @@ bool text_at(Call& call, uint32_t number, const String** text) {
   return true;
 }
 
-// Each {} is the next of the other arguments.
+// Runs format: replaces each {} by the next of the other arguments.
 bool format(Call& call) {
   const String* text = nullptr;
   if (call.input_count == 0) return call.context.fail("a text is needed");
@@ -242,7 +242,7 @@ bool upper(Call& call) {
   return change_letters(call, 'a', 'z', 'A' - 'a');
 }
 
-// Of a device, of which programs have one.
+// Gives the type of a device; programs know only "cpu".
 bool device_type(Call& call) {
   if (call.input(0).tag() != Tag::kDevice)
     return call.context.fail("%s found, a device needed", kind_name(call.input(0)));

@@ -51,7 +51,7 @@ class Parser {
     while (*at_ == ' ') ++at_;
   }
 
-  // Takes the letters up to a sign that has a meaning here.
+  // Takes the letters up to the next character with a meaning in types.
   std::string take_word() {
     skip_spaces();
     const size_t length = std::strcspn(at_, " [],:");
@@ -69,7 +69,7 @@ class Parser {
     return true;
   }
 
-  // "[A, B]", with names "[a: A, b: B]".
+  // Parses "[A, B]", or "[a: A, b: B]" with names.
   bool parse_parts(Type* type, uint32_t depth, bool has_names) {
     if (!take('[')) return false;
     do {

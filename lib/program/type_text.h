@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Types of arguments and results, as their texts in TorchScript's annotations: "List[Tuple[Tensor, int]]".
+// Types of arguments and results, parsed from TorchScript's annotations: "List[Tuple[Tensor, int]]".
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct Type {
   };
   Kind kind = Kind::kNone;
   std::vector<Type> parts;
-  std::vector<std::string> names;  // of a NamedTuple's parts; else none
+  std::vector<std::string> names;  // the names of a NamedTuple's parts; else empty
 
   bool is_optional() const { return kind == Kind::kOptional || kind == Kind::kNone; }
 };

@@ -22,7 +22,7 @@ namespace {
 
 constexpr double kPi = 3.14159265358979323846;
 
-// Functions of floats are called in double but where float's own is as near and faster.
+// Functions of floats are computed in double, except where float's own function is as exact and faster.
 template <float (*kFunction)(float)>
 bool call_float(size_t count, void* out, const void* const* in, const void*) {
   auto* results = static_cast<float*>(out);
@@ -83,7 +83,7 @@ double erfinv(double a) {
   if (!(a > -1 && a < 1)) {
     return a == 1 || a == -1 ? a * std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
   }
-  // Giles' start, then Newton steps.
+  // Starts with Giles' polynomials, then takes Newton steps.
   const double w = -std::log1p(-a * a);
   double x = a;
   if (w < 5) {
@@ -129,7 +129,7 @@ int64_t never(int64_t) {
   return 0;
 }
 
-// The cheap ones, which the compiler puts into their loops.
+// Cheap functions, which the compiler inlines into their loops.
 struct Neg {
   template <typename T>
   static T of(T a) {
@@ -217,7 +217,7 @@ struct NanToNum {
     return std::isinf(a) ? (a > 0 ? p[1] : p[2]) : a;
   }
 };
-// In the tensor's own class: 100 * 1.015f is rounded to 101.5, and that to 102.
+// Rounds in the tensor's own precision: 100 * 1.015f is rounded to 101.5, and that to 102.
 struct RoundDecimals {
   template <typename T>
   static T of(T a, const T* p) {

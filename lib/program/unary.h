@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What functions of the elements of one tensor share.
+// Shared by functions of the elements of one tensor: their loops and rows.
 #pragma once
 
 #include "lib/program/mapping.h"
 
 namespace nnapi_shim::program {
 
-// Functions that are called for each element.
+// Kernels that call a function for each element.
 template <double (*kFunction)(double)>
 bool call_double(size_t count, void* out, const void* const* in, const void*) {
   auto* results = static_cast<double*>(out);
@@ -26,18 +26,18 @@ template <double (*kFunction)(double)>
 constexpr MapOp floats_only() {
   return {{nullptr, call_double<kFunction>, nullptr}, MapResult::kSame, false};
 }
-// Of functions that the compiler puts into their loops.
+// Makes an operation of a function that the compiler inlines into its loops.
 template <typename F, int64_t (*kInteger)(int64_t)>
 constexpr MapOp cheap(bool takes_bools) {
   return {{map_one<float, F>, map_one<double, F>, call_int<kInteger>}, MapResult::kSame, takes_bools};
 }
-// Of functions with numbers: p[0] is the second argument, and so on.
+// Makes an operation of a function with numbers: p[0] is the second argument, and so on.
 template <typename F>
 constexpr MapOp with_numbers(MapResult result = MapResult::kSame) {
   return {{nullptr, map_one_with<double, F>, nullptr}, result, result == MapResult::kFloat};
 }
 
-// Of the first argument.
+// Runs the operator on the first argument.
 bool run_one(Call& call, const MapOp& op, const Parameters* parameters, bool in_place);
 
 template <const MapOp& kOp>

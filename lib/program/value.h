@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Values of a running program: numbers, texts, tensors, and containers of values. Containers and tensors are shared by
-// reference, as in TorchScript: what changes one is seen through all references.
+// reference, as in TorchScript: a change is seen through all references.
 //
 // A value belongs to one call (Context), and only its thread uses it; counts of references are plain numbers. Values
 // that stay from call to call belong to the one context of a program with state.
@@ -15,7 +15,8 @@ namespace nnapi_shim::program {
 
 enum class Tag : uint8_t { kNone, kBool, kInt, kFloat, kDevice, kString, kTensor, kList, kTuple, kDict, kObject };
 
-// What a value refers to. `pool` is null for what constants refer to, which no call changes or frees.
+// The header of an object to which values refer. `pool` is null for objects of constants, which no call changes or
+// frees.
 struct Object {
   Pool* pool;
   uint32_t references;
@@ -26,7 +27,7 @@ struct String;
 struct Tensor;
 struct Sequence;  // list, tuple, dict, object
 
-// Frees the object and drops what it holds, without recursion deeper than kMostDepth.
+// Frees the object and drops the values that it holds, without recursion deeper than kMostDepth.
 void destroy(Object* object);
 
 class Value {
@@ -40,7 +41,7 @@ class Value {
     result.tag_ = Tag::kDevice;
     return result;
   }
-  // Take over one reference. Null, where memory is short, is None: the caller tests for it.
+  // Takes over one reference. Null, for short memory, becomes None: the caller tests for it.
   explicit Value(Object* object) : tag_(object == nullptr ? Tag::kNone : object->tag), bits_{} {
     if (object != nullptr) bits_.object = object;
   }
@@ -60,7 +61,7 @@ class Value {
   Tag tag() const { return tag_; }
   bool is_none() const { return tag_ == Tag::kNone; }
   bool is_tensor() const { return tag_ == Tag::kTensor; }
-  // The caller has asked for the tag.
+  // The caller has to know the tag.
   bool as_bool() const { return bits_.number != 0; }
   int64_t as_int() const { return bits_.number; }
   double as_float() const { return bits_.real; }
@@ -95,7 +96,7 @@ struct String {
 struct Sequence {
   Object head;
   uint32_t count, capacity;
-  Value* values;  // of the pool, but for constants
+  Value* values;  // of the pool, except those of constants
 };
 
 // Null if memory is short.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Operators whose result sees the elements of their argument along other axes.
+// Operators whose result is a view of their argument's elements along other axes.
 #include <algorithm>
 #include <limits>
 
@@ -11,7 +11,7 @@ namespace nnapi_shim::program {
 
 namespace {
 
-// A new view of the first argument; null after failing.
+// Returns a new view of the first argument; null after failing.
 Tensor* view_of_first(Call& call) {
   Tensor* tensor;
   if (!tensor_at(call, 0, &tensor)) return nullptr;
@@ -170,7 +170,7 @@ bool unfold_view(Call& call, uint32_t number, Tensor& view) {
   }
   view.sizes[view.rank] = size;
   view.strides[view.rank++] = stride;
-  // Windows that overlap have more elements than there are in memory.
+  // A view with overlapping windows has more elements than its memory.
   int64_t numel = 1;
   for (uint32_t i = 0; i < view.rank; ++i) {
     const int64_t each = std::max<int64_t>(view.sizes[i], 1);
@@ -228,7 +228,7 @@ bool same_view(Call&, uint32_t, Tensor&) {
 
 using ViewStep = bool (*)(Call&, uint32_t first, Tensor& view);
 
-// The result is a view of the first argument; `kStep` reads the others.
+// Makes a view of the first argument the result; `step` reads the other arguments and changes the view.
 bool run_viewing(Call& call, ViewStep step) {
   Tensor* view = view_of_first(call);
   if (view == nullptr) return false;
@@ -240,7 +240,7 @@ bool viewing(Call& call) {
   return run_viewing(call, kStep);
 }
 
-// The argument itself is seen anew.
+// Changes the sizes and strides of the first argument itself.
 bool run_viewing_in_place(Call& call, ViewStep step) {
   Tensor* tensor;
   if (!tensor_at(call, 0, &tensor)) return false;
@@ -259,7 +259,7 @@ bool viewing_copy(Call& call) {
   return give(call, 0, row_major_copy(call.context.pool, view.tensor(), view.tensor().dtype));
 }
 
-// A copy of the first argument, in whose view `kStep` the second one's elements are written.
+// Gives a copy of the first argument, with the second argument's elements written to the view of it that `step` makes.
 bool run_scattering(Call& call, ViewStep step) {
   Tensor *tensor, *source;
   if (!tensor_at(call, 0, &tensor) || !tensor_at(call, 1, &source)) return false;

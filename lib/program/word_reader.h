@@ -8,7 +8,7 @@
 
 namespace nnapi_shim::program {
 
-// The functions return false after they have written one sentence to `error`.
+// The functions return false after writing one sentence to `error`.
 class WordReader {
  public:
   WordReader(const std::vector<uint32_t>& words, char* error, size_t error_bytes)
@@ -20,13 +20,13 @@ class WordReader {
   size_t left() const { return words_.size() - at_; }
 
   [[gnu::format(printf, 2, 3)]] bool damaged(const char* format, ...);
-  // The next word; `what` names it for the sentence.
+  // Reads the next word; `what` names it in the sentence.
   bool word(uint32_t* value, const char* what);
-  // A number below `below`.
+  // Reads a number below `below`.
   bool number(uint32_t* value, size_t below, const char* what);
-  // The number of entries, each of which has at least so many words.
+  // Reads the number of entries, each of which has at least `words_each` words.
   bool entries(uint32_t* value, size_t words_each, const char* what);
-  // 64 bits, the low word first.
+  // Reads 64 bits, the low word first.
   bool wide(uint64_t* value, const char* what);
 
  private:

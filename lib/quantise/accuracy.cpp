@@ -24,7 +24,7 @@ Number number_at(const Bytes& bytes, size_t place) {
   return number;
 }
 
-// The first of the largest numbers.
+// Returns the place of the largest number; the first one of several.
 size_t place_of_largest(const Bytes& bytes) {
   size_t best = 0;
   for (size_t i = 1; i < bytes.size() / sizeof(float); ++i) {
@@ -38,8 +38,8 @@ bool is_right(const Bytes& result, bool is_integer, size_t wanted) {
   return result.size() >= sizeof(int32_t) && number_at<int32_t>(result, 0) == static_cast<int64_t>(wanted);
 }
 
-// How many standard deviations the difference of the samples is from `delta`, with the variance that is most likely if
-// `delta` is the true difference.
+// Returns how many standard deviations the samples' difference is from `delta`, with the variance that is most likely
+// if `delta` is the true difference.
 double deviations_from(const Accuracy& counts, double delta) {
   const auto n = static_cast<double>(counts.samples);
   const auto lost = static_cast<double>(counts.only_float), won = static_cast<double>(counts.only_integers);
@@ -53,7 +53,8 @@ double deviations_from(const Accuracy& counts, double delta) {
   return distance > kNone ? HUGE_VAL : distance < -kNone ? -HUGE_VAL : 0;
 }
 
-// The difference between `inside` and `outside` whose score is `deviations`.
+// Returns the difference between `inside` and `outside` that is `deviations` standard deviations from the samples'
+// difference.
 double bound(const Accuracy& counts, double inside, double outside, double deviations) {
   constexpr int kSteps = 60;
   for (int step = 0; step < kSteps; ++step) {

@@ -25,7 +25,7 @@ double largest_of(const std::vector<float>& values) {
   return largest;
 }
 
-// The squared error of rounding.
+// Returns the squared error of rounding the values to the scale.
 double rounding_error(const std::vector<float>& values, const nnapi::Scale& scale) {
   const double step = static_cast<double>(scale.scale);
   double error = 0;
@@ -44,8 +44,8 @@ nnapi::Scale symmetric_scale(const std::vector<float>& values) {
   return {static_cast<float>((largest > 1e-30 ? largest : 1.0) / kSymmetricLevels), 128};
 }
 
-// Of weights. A symmetric scale may be nearer than one that just covers them: weights of models that were trained for
-// integers lie on its grid.
+// Returns the scale of weights with the least rounding error. A symmetric scale may be nearer than one that just covers
+// them: weights of models that were trained for integers lie on its grid.
 nnapi::Scale best_scale(const std::vector<float>& values) {
   const double largest = largest_of(values);
   nnapi::Scale best = range_of(values).scale();
@@ -65,8 +65,8 @@ bool fits(const Histogram& values, const nnapi::Scale& scale) {
          static_cast<double>(values.highest()) <= (255 - scale.zero_point + kSlack) * step;
 }
 
-// True if rounding to the scale leaves most of the values' power: of a softmax over hundreds of numbers, steps of 1/256
-// leave hardly any.
+// True if rounding to the scale keeps most of the values' power. Steps of 1/256 keep hardly any of a softmax over
+// hundreds of numbers.
 bool is_kept(const Histogram& values, const nnapi::Scale& scale) {
   constexpr double kLeastSnr = 15;
   const auto step = static_cast<double>(scale.scale);
@@ -91,7 +91,7 @@ class Assigning {
     }
   }
 
-  // Each round leaves one operation more in float.
+  // Assigns scales; each round leaves one more operation in float.
   Assignment run() {
     do {
       choose_integer_part(model_, request_.integer_outputs, result_.is_integer);
@@ -133,7 +133,7 @@ class Assigning {
     });
   }
 
-  // False where a tensor would need two scales; the operation is left in float.
+  // Sets the scales that operations fix. False if a tensor would need two scales; the operation is left in float.
   bool fix_scales() {
     fixed_.assign(model_.operands.size(), std::nullopt);
     return for_each_integer([&](const Operation& operation) {
@@ -181,8 +181,8 @@ class Assigning {
     return true;
   }
 
-  // False where a tensor has no scale: nothing has been measured of it, or a scale that its operation fixes clips what
-  // other operations put into the same tensors, or rounds most of it away. The operation is left in float.
+  // False if a tensor has no scale: it was not measured, or the scale that its operation fixes clips values of the
+  // tensors that share it, or rounds most of their power away. The operation is left in float.
   bool have_values(const std::vector<Histogram>& merged, const std::vector<std::optional<Range>>& given) {
     return for_each_integer([&](const Operation& operation) {
       for (const OperandId id : float_variables(model_, operation)) {
@@ -196,7 +196,8 @@ class Assigning {
     });
   }
 
-  // No operation may take floats to integers, and the model's caller may want integers.
+  // True if the operation can't be left in float: no operation can turn floats into integers, or the caller wants
+  // integers of it.
   bool has_to_be_integer(const Operation& operation) const {
     const auto is_result = [&](const nnapi::Boundary& output) { return output.operand == operation.outputs[0]; };
     const bool is_output = std::any_of(model_.outputs.begin(), model_.outputs.end(), is_result);
@@ -227,7 +228,8 @@ class Assigning {
            static_cast<double>(filter_scale(model_, operation, first, request_.rules, request_.cache).scale);
   }
 
-  // A larger scale of an output may be an input's, too, so that others grow after it.
+  // Enlarges outputs' scales that have to be larger than the product of the inputs' scales. An output's scale may be an
+  // input's, too, so that others grow in later rounds.
   bool enlarge_outputs() {
     constexpr int kRounds = 100;
     for (int round = 0; round < kRounds; ++round) {

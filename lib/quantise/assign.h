@@ -17,7 +17,7 @@ namespace nnapi_convert::quantise {
 // The scales of a model's filters, which many assignments need.
 class WeightCache {
  public:
-  // Of the filter's values: the best scale, or the symmetric one that covers them.
+  // Returns the best scale for the filter's values, or the symmetric one that covers them.
   nnapi::Scale scale(const nnapi::Model& model, nnapi::OperandId filter, bool is_symmetric);
 
  private:
@@ -30,7 +30,7 @@ struct AssignRequest {
   nnapi::IntegerRules rules;
   RangeMethod method = RangeMethod::kMinMax;
   std::vector<bool> kept_float;                  // by operation
-  std::vector<std::optional<Range>> given = {};  // by operand: ranges that are not measured but told; may be empty
+  std::vector<std::optional<Range>> given = {};  // by operand: ranges in place of measured ones; may be empty
   WeightCache* cache = nullptr;
   bool integer_outputs = false;  // the model's caller gets integers
 };
@@ -38,8 +38,8 @@ struct AssignRequest {
 struct Assignment {
   std::vector<bool> is_integer;                     // by operation
   std::vector<std::optional<nnapi::Scale>> scales;  // by operand: of tensors and constants beside integer operations
-  // By operand: what the scales are for, of tensors beside integer operations without a fixed scale. Those with the
-  // same number in `groups` share one.
+  // By operand: the ranges that the scales hold, of tensors beside integer operations without a fixed scale. Tensors
+  // with the same number in `groups` share a range.
   std::vector<std::optional<Range>> ranges;
   std::vector<size_t> groups;
   size_t integer_count() const;
@@ -47,10 +47,11 @@ struct Assignment {
 
 Assignment assign(const AssignRequest& request);
 
-// Of a filter with one scale; `input` is the scale of what the operation reads. No bias overflows by it.
+// Returns the scale of a filter with one scale; `input` is the scale of the operation's input. It is large enough that
+// no bias overflows.
 nnapi::Scale filter_scale(const nnapi::Model& model, const nnapi::Operation& operation, const nnapi::Scale& input,
                           const nnapi::IntegerRules& rules, WeightCache* cache = nullptr);
-// Of a filter with a scale for each channel.
+// Returns the scales of a filter with a scale for each channel.
 std::vector<float> filter_scales(const nnapi::Model& model, const nnapi::Operation& operation,
                                  const nnapi::Scale& input);
 

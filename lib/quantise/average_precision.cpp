@@ -32,7 +32,7 @@ struct Judged {
   bool is_right = false;
 };
 
-// Of one label, in one picture.
+// The detections and boxes of one label in one picture.
 struct Scene {
   std::vector<const Detection*> detections;
   std::vector<const DrawnBox*> boxes, crowds;
@@ -71,7 +71,7 @@ void judge(Scene scene, std::vector<Judged>& judged) {
   }
 }
 
-// `boxes` is how many there are to find.
+// Returns the average precision; `boxes` is the number of boxes to find.
 double average_precision(std::vector<Judged> judged, size_t boxes) {
   std::stable_sort(judged.begin(), judged.end(),
                    [](const Judged& one, const Judged& other) { return one.score > other.score; });

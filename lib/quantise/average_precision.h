@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How good detections are beside boxes that people drew: COCO's average precision.
+// Compares detections with boxes that people drew, by COCO's average precision.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ struct Box {
   double left = 0, top = 0, right = 0, bottom = 0;
 };
 
-// What a model found in a picture.
+// A thing that a model found in a picture.
 struct Detection {
   size_t picture = 0;
   int64_t label = 0;
@@ -21,7 +21,7 @@ struct Detection {
   Box box = {};
 };
 
-// What there is in a picture.
+// A thing in a picture, as people drew it.
 struct DrawnBox {
   size_t picture = 0;
   int64_t label = 0;

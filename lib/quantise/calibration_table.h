@@ -14,7 +14,7 @@
 
 namespace nnapi_convert {
 
-// What the table says of a float model besides what was chosen; taken before the model is quantised.
+// The table's description of a float model, besides the choices; taken before the model is quantised.
 struct TableModel {
   struct Operation {
     std::string code, result;

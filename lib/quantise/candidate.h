@@ -21,7 +21,7 @@
 
 namespace nnapi_convert::quantise {
 
-// A float model that computes what the original does, and what its tensors hold.
+// A float model that computes the same as the original, and the observed values of its tensors.
 struct FloatBase {
   nnapi::Model model;
   Observations observations;
@@ -31,7 +31,7 @@ struct FloatBase {
   std::unique_ptr<WeightCache> cache = std::make_unique<WeightCache>();
 };
 
-// A way to quantise, and how near it comes.
+// A way to quantise, and the noise of its results.
 struct Candidate {
   std::shared_ptr<const FloatBase> base;
   Assignment assignment;
@@ -40,7 +40,7 @@ struct Candidate {
   std::set<size_t> refined = {};                  // tensors that have another range than the method's
   bool corrects_bias = false;
   BiasChanges changes = {};
-  Noises noises = {};  // of the choosing samples
+  Noises noises = {};  // on the choosing samples
 
   double noise() const { return total(noises); }
 };
@@ -55,14 +55,14 @@ class CandidateForms {
   CandidateForms(const std::vector<Dims>& arguments, const Options& options);
 
   const nnapi::IntegerRules& rules() const { return rules_; }
-  // The candidate's integers, where the operations of `kept` stay float.
+  // Returns the candidate's assignment; the operations of `kept` stay float.
   Assignment assignment(const Candidate& candidate, const std::vector<bool>& kept) const;
   BiasChanges changes(const Candidate& candidate) const;
   nnapi::Model integers(const Candidate& candidate, bool integer_inputs, bool integer_outputs) const;
-  // The operations whose integer form options.device refuses.
+  // Returns the operations whose integer form options.device refuses.
   std::vector<size_t> refused(const Candidate& candidate) const;
-  // The results of the first `count` samples, by the host's NNAPI and with floats at the boundary. Calls `on_run` after
-  // each.
+  // Returns the results of the first `count` samples, by the host's NNAPI and with floats at the boundary. Calls
+  // `on_run` after each.
   Results results(const Candidate& candidate, const std::vector<const KeptSample*>& samples, size_t count,
                   const std::function<void()>& on_run) const;
 
@@ -74,7 +74,7 @@ class CandidateForms {
   nnapi::IntegerRules rules_;
 };
 
-// What tells how to make the candidate again. `original` is what the original's tensors hold.
+// Returns the choice by which the candidate can be made again. `original` are the observations of the original model.
 Choice choice_of(const Candidate& candidate, const Observations& original);
 
 }  // namespace nnapi_convert::quantise

@@ -19,7 +19,7 @@ using nnapi::Model;
 using nnapi::OperandId;
 using nnapi::Operation;
 
-// As far as equalising asks for it: the smallest and the largest value.
+// Returns the observations that equalising needs: the smallest and the largest value of each tensor.
 Observations observations_of(const Model& model, const Choice& choice) {
   Observations observations;
   observations.histograms.resize(model.operands.size());
@@ -96,7 +96,7 @@ class Checking {
                        choice_.bias_changes[number].size(), count);
   }
 
-  // Of operations without weights: those have scales of their own.
+  // Returns an operation's float constants; none for one with weights, as these have scales of their own.
   std::vector<OperandId> constants_of(const Operation& operation) const {
     std::vector<OperandId> constants;
     if (nnapi::form_of(operation.code) == nnapi::IntegerForm::kWeighted) return constants;

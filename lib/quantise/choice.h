@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What quantising has chosen for a model, so that it can be done again without samples.
+// The choices of quantising for a model, by which it can be repeated without samples.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ struct Choice {
   bool is_equalised = false;
   bool drops_clipping = false;        // EqualiseOptions, where layers are equalised
   BiasChanges bias_changes = {};      // empty: biases are not corrected
-  std::vector<bool> is_refined = {};  // by operand: its range is another than the method's
+  std::vector<bool> is_refined = {};  // by operand: its range is not the method's
   // By operand: the smallest and the largest value on the samples, before layers are equalised.
   std::vector<std::optional<std::pair<float, float>>> measured = {};
 
@@ -37,14 +37,15 @@ struct TakeRequest {
   bool integer_inputs = false, integer_outputs = false;  // RewriteRequest
 };
 
-// The float model that the choice's scales are of: `model` itself, or with layers of pools, or equalised layers.
+// Returns the float model to which the choice's scales belong: `model` itself, or with layers of pools, or equalised
+// layers.
 nnapi::Model base_model(const nnapi::Model& model, const Choice& choice);
 
-// The choice has as many operations and operands as `model`.
+// Applies a choice, which has as many operations and operands as `model`.
 Taken take_choice(const nnapi::Model& model, const Choice& choice, const TakeRequest& request);
 
-// A name for each operand, which is the same each time that the same model is converted: that of the value in the
-// model, or else the place in NNAPI's operations. No two are the same.
+// Returns a name for each operand, which is the same each time that the same model is converted: that of the value in
+// the model, or else the place in NNAPI's operations. No two are the same.
 std::vector<std::string> stable_names(const nnapi::Model& model);
 
 }  // namespace nnapi_convert::quantise

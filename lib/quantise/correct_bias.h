@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What rounding the weights adds to the mean of each output channel, to be taken off its bias.
+// Computes how much rounding the weights changes the mean of each output channel, to take it off the channel's bias.
 #pragma once
 
 #include "lib/nnapi/model.h"
@@ -9,7 +9,7 @@
 
 namespace nnapi_convert::quantise {
 
-// For the integer operations of the assignment, from the measured means of what they read.
+// Returns the changes for the assignment's integer operations, from the measured means of their inputs.
 BiasChanges bias_changes(const nnapi::Model& model, const Observations& observations, const Assignment& assignment,
                          const nnapi::IntegerRules& rules, WeightCache* cache = nullptr);
 

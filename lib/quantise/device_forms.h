@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Operations whose integer form a device refuses although it takes their float form.
+// Finds operations whose integer form a device refuses although it takes their float form.
 #pragma once
 
 #include <cstddef>

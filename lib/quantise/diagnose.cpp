@@ -80,7 +80,7 @@ struct Power {
       noise[parts.part_of(i)] += (a - b) * (a - b);
     }
   }
-  // Of the part that loses most.
+  // Returns the SNR of the part that loses most.
   std::optional<double> snr() const {
     std::optional<double> lowest;
     for (size_t i = 0; i < signal.size(); ++i) {
@@ -92,8 +92,8 @@ struct Power {
   }
 };
 
-// The operation with its operands, which keep their numbers; the others are empty, so that this costs next to nothing
-// for a large model.
+// Returns a model of the operation with its operands, which keep their numbers; the others are empty, so that this
+// costs next to nothing for a large model.
 Model with_operands_of(const Model& model, const Operation& operation) {
   Model one;
   one.operations = {operation};
@@ -146,7 +146,7 @@ class Alone {
     return std::make_unique<HostModel>(model, arguments_, level_);
   }
 
-  // The values that the integers of the filter stand for.
+  // Replaces the float model's filter by the values that its integers stand for.
   void round_weights(const Model& integers, Model& floats) const {
     const auto found = std::find_if(integers.operations.begin(), integers.operations.end(),
                                     [this](const Operation& each) { return each.code == operation_.code; });
@@ -176,14 +176,14 @@ class Alone {
   std::unique_ptr<HostModel> integers_, floats_, rounded_;
 };
 
-// What one operation loses, over samples.
+// The measured losses of one operation, over samples.
 struct Measured {
   Power alone, cumulated, weights, activations;
   double saturated = 0, count = 0;
   Histogram values;
 };
 
-// The bins of the histogram, joined to a few.
+// Returns the bins of the histogram, joined to a few.
 Spread spread_of(const Histogram& values, const nnapi::Scale& scale) {
   Spread spread{values.lowest(), values.highest(), {}, real(0, scale), real(255, scale)};
   if (values.empty()) return {0, 0, {}, spread.scale_lowest, spread.scale_highest};
@@ -198,12 +198,12 @@ Spread spread_of(const Histogram& values, const nnapi::Scale& scale) {
   return spread;
 }
 
-// Of the operations that are measured, those that one run of the model serves.
+// A range of the measured operations whose results one run of the model gives.
 struct Part {
   size_t begin = 0, end = 0;
 };
 
-// Goes sample by sample, and through the operations in parts: what all tensors of a model hold takes much memory.
+// Measures sample by sample, and the operations in parts: the values of all tensors of a model take much memory.
 class Diagnosing {
  public:
   Diagnosing(const Model& model, const Choice& choice, const DiagnoseRequest& request)
@@ -230,10 +230,10 @@ class Diagnosing {
   const nnapi::Scale& scale(OperandId id) const { return *choice_.assignment.scales[static_cast<size_t>(id)]; }
   OperandId result_of(size_t number) const { return model_.operations[number].outputs[0]; }
 
-  // What the float model's tensor holds on the sample; nothing of its own is kept.
+  // Returns the values of the float model's tensor on the current sample, without a copy.
   const Bytes& floats(OperandId id) const { return *floats_[static_cast<size_t>(id)]; }
 
-  // Reads and gives float tensors of known sizes.
+  // True if the operation reads and writes only float tensors of known sizes.
   bool can_run_alone(const Operation& operation) const {
     for (const auto* side : {&operation.inputs, &operation.outputs}) {
       for (const OperandId id : *side) {
@@ -248,7 +248,7 @@ class Diagnosing {
     return true;
   }
 
-  // So that the results of each part take about as much memory.
+  // Divides the operations into parts whose results take about the same memory.
   void part() {
     constexpr double kParts = 4;  // each takes a run of the model
     std::vector<double> sizes;
@@ -269,8 +269,8 @@ class Diagnosing {
     }
   }
 
-  // The float model that gives what the part's operations read and give, too. What it gave stays last: an input that
-  // only those outputs need would be left out.
+  // Returns the float model with the inputs and results of the part's operations as outputs. Its own outputs stay
+  // behind them: an input that only they need would be dropped otherwise.
   Model exposing(const Part& part, std::vector<OperandId>& made) const {
     std::set<OperandId> wanted;
     for (size_t i = part.begin; i < part.end; ++i) {
@@ -293,7 +293,7 @@ class Diagnosing {
     return model;
   }
 
-  // What the quantised model gives for each of the part's operations; its own results follow.
+  // Runs the quantised model; returns the result of each of the part's operations, then the model's own results.
   std::vector<Bytes> run_integers(const Sample& sample, const Part& part) const {
     RewriteRequest rewriting{choice_.assignment, request_.rules.rules};
     if (!choice_.bias_changes.empty()) rewriting.bias_changes = &choice_.bias_changes;
@@ -325,7 +325,7 @@ class Diagnosing {
     }
   }
 
-  // Sizes are known: can_run_alone().
+  // Returns the parts of the operation's result, whose sizes are known (can_run_alone()).
   ResultParts parts_of(const Operation& operation) const {
     ResultParts result;
     const Dims* axis = operation.inputs.empty() ? nullptr : model_.at(operation.inputs.back()).ints();

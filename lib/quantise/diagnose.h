@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which operations of a quantised model lose most.
+// Measures which operations of a quantised model lose most.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,14 @@ struct Spread {
   float scale_lowest = 0, scale_highest = 0;
 };
 
-// What one operation with an integer form loses, as the SNR of its result in dB; nothing: the result is exact or
-// silent.
+// The losses of one operation with an integer form, as SNRs of its result in dB; nothing means that the result is exact
+// or silent.
 struct OperationLoss {
   std::string code, result, source;   // NNAPI's operation, the name of its result, the line of the model
-  std::optional<double> alone;        // fed with what the float model gives to it
+  std::optional<double> alone;        // with the float model's values as inputs
   std::optional<double> cumulated;    // in the quantised model
   std::optional<double> weights;      // alone, with only its weights rounded; nothing, too, for one without weights
-  std::optional<double> activations;  // alone, with only what it reads and gives rounded
+  std::optional<double> activations;  // alone, with only its inputs and results rounded
   double saturated = 0;               // share of the results that the scale can't hold
   Spread values = {};                 // of its results
 };
@@ -40,15 +40,15 @@ struct DiagnoseRequest {
   std::function<void()> on_sample = {};  // called when a sample is done
 };
 
-// Of the integer operations, in their order, on these samples. `base` is the float model that the choice's scales are
-// of (base_model()). Empty where the sizes of tensors are flexible.
+// Returns the losses of the integer operations, in their order, on these samples. `base` is the float model to which
+// the choice's scales belong (base_model()). Empty if tensors have flexible sizes.
 std::vector<OperationLoss> diagnose(const nnapi::Model& base, const Choice& choice,
                                     const std::vector<KeptSample>& samples, const DiagnoseRequest& request);
 
-// Those with the lowest SNR alone, the worst first.
+// Returns the losses with the lowest SNR `alone`, the worst first.
 std::vector<const OperationLoss*> worst_of(const std::vector<OperationLoss>& losses, size_t most);
 
-// What to do about the largest losses, in words; empty where there is nothing to gain.
+// Returns advice about the largest losses, in words; empty if there is nothing to gain.
 std::vector<std::string> advice_on(const std::vector<OperationLoss>& losses);
 
 }  // namespace nnapi_convert::quantise

@@ -17,12 +17,12 @@ std::vector<float> floats_of(const Bytes& bytes) {
   return values;
 }
 
-// Where an output's classes lie: element `c` of row (i, j) is at (i * classes + c) * inner + j.
+// The layout of an output's classes: element `c` of row (i, j) is at (i * classes + c) * inner + j.
 struct Rows {
   size_t classes = 1, inner = 1;
 };
 
-// The largest of `classes` elements, `inner` apart.
+// Returns the place of the largest of `classes` elements, which are `inner` apart.
 size_t largest_at(const float* values, const Rows& rows) {
   size_t best = 0;
   for (size_t i = 1; i < rows.classes; ++i) {
@@ -52,11 +52,11 @@ struct Sums {
       }
     }
   }
-  // Of a silent output nothing can be lost.
+  // A silent output can lose nothing.
   double noise_share() const { return signal > 0 ? noise / signal : (noise > 0 ? 1 : 0); }
 };
 
-// Of `elements` values. Without rows where the sizes that say so are flexible.
+// Returns the layout of an output of `elements` values; one without rows if the needed sizes are flexible.
 Rows rows_of(const nnapi::Model& model, const nnapi::Boundary& output, size_t elements) {
   const Dims& dims = model.at(output.operand).dims;
   if (dims.empty()) return {};
@@ -68,7 +68,7 @@ Rows rows_of(const nnapi::Model& model, const nnapi::Boundary& output, size_t el
   return batch * classes == 0 ? Rows() : Rows{classes, elements / (batch * classes)};
 }
 
-// Takes the share of an output's rows that are the same.
+// Adds the share of an output's rows that are equal to the result.
 void add_rows(double share, double rows, Distance& result) {
   const bool is_first = result.rows == 0;
   Distance own;
@@ -82,7 +82,7 @@ void add_rows(double share, double rows, Distance& result) {
   result.rows = rows;
 }
 
-// Of outputs that are integers, such as those of ARGMAX.
+// Returns the distance of outputs that are integers, such as those of ARGMAX.
 Distance distance_of_integers(const nnapi::Model& model, const Results& expected, const Results& found) {
   Distance result{0, std::numeric_limits<double>::infinity(), 1, 1, 0, true, 0, 0};
   for (size_t output = 0; output < model.outputs.size(); ++output) {

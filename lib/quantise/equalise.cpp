@@ -22,7 +22,7 @@ constexpr double kSettled = 1.01;       // factors nearer to 1 change nothing an
 constexpr double kLargestFactor = 1e4;  // a channel that is all but dead would give a larger one
 constexpr float kReluSix = 6;
 
-// Two layers with weights, and what lies between: operations that keep channels apart and factors out.
+// Two layers with weights, and the operations between them, which keep channels apart and pass factors on.
 struct Pair {
   size_t first = 0, second = 0;      // operations
   std::vector<size_t> between = {};  // operations
@@ -42,7 +42,7 @@ bool is_layer(const Model& model, const Operation& operation) {
          is_float_variable(model.at(operation.inputs[0]));
 }
 
-// The input that says which activation is fused.
+// Returns the input that names the fused activation.
 std::optional<size_t> activation_input(const Model& model, const Operation& operation) {
   const nnapi::SignatureMatch match = nnapi::match_signature(model, operation);
   for (size_t i = 0; match.signature != nullptr && i < operation.inputs.size(); ++i) {
@@ -132,7 +132,8 @@ class Equalising {
     return second.fits() && is_flat == reads_flat;
   }
 
-  // RELU6, and RELU1, cut off at the same height whatever the factor.
+  // Returns whether the pair's activations allow factors: RELU6 and RELU1 cut off at the same height whatever the
+  // factor.
   bool has_no_limit(const Pair& pair) {
     std::vector<size_t> all = pair.between;
     all.push_back(pair.first);
@@ -161,7 +162,7 @@ class Equalising {
     }
   }
 
-  // Makes the channels of both layers equally large; the largest factor that was needed.
+  // Makes the channels of both layers equally large; returns the largest factor that was needed.
   double balance(const Pair& pair) {
     const size_t count = channels(pair);
     Layer &first = layer(pair.first), &second = layer(pair.second);
@@ -221,7 +222,7 @@ class Equalising {
     }
   }
 
-  // Other operations may share the constant.
+  // Gives the operation a constant of its own: other operations may share the old one.
   void set(size_t number, size_t input, std::vector<float> values) {
     OperandId& id = result_.model.operations[number].inputs[input];
     nnapi::Operand operand = result_.model.at(id);

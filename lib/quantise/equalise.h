@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cross-layer equalisation: channels that lie far apart in size get near each other, so that one scale holds them all.
+// Cross-layer equalisation: brings channels of very different sizes nearer to each other, so that one scale holds them
+// all.
 //
-// Where a layer's channel is divided by a factor, and what the next layer makes of that channel is multiplied with it,
-// the network computes the same, as long as nothing but ReLU, pools and their like are between the two.
+// If a layer's channel is divided by a factor, and the next layer's weights for that channel are multiplied by it, the
+// network computes the same, as long as only ReLU, pools and similar operations are between the two.
 #pragma once
 
 #include <vector>

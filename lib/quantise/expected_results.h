@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the original gives for samples: the results that those of a quantised model are compared with.
+// The original's results for samples, with which the results of a quantised model are compared.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -31,7 +31,7 @@ void add_results(const c10::IValue& value, const std::string& name, ForwardResul
   }
 }
 
-// Of an output of floats or 32-bit integers.
+// Returns the tensor of an output of floats or 32-bit integers.
 at::Tensor tensor_of_output(const quantise::Bytes& bytes, const nnapi::Boundary& output, bool is_float,
                             const at::Tensor& like) {
   std::vector<int64_t> sizes = like.sizes().vec();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What forward returns, as tensors with names, for what judges results.
+// The tensors that forward returns, with names, for judging results.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -14,7 +14,8 @@
 
 namespace nnapi_convert {
 
-// By the keys and numbers on the way to it, "1.0.boxes"; "result" where forward returns one tensor.
+// A tensor of forward's result. Its name has the keys and numbers on the way to it, "1.0.boxes"; "result" if forward
+// returns one tensor.
 struct NamedResult {
   std::string name;
   at::Tensor tensor;  // contiguous; no quantised one
@@ -23,8 +24,8 @@ using ForwardResult = std::vector<NamedResult>;
 
 ForwardResult named_results(const c10::IValue& value);
 
-// The same with what NNAPI's whole model gives in place of its tensors: `bytes` are by the model's outputs. `original`
-// has the names and sizes. Tensors that don't come from NNAPI are those of `original`.
+// Returns `original`, whose names and sizes it keeps, with the results of NNAPI's whole model in place of its tensors;
+// `bytes` are by the model's outputs. Tensors that don't come from NNAPI stay.
 ForwardResult with_nnapi_results(const ForwardResult& original, const std::vector<quantise::Bytes>& bytes,
                                  const nnapi::Model& model, const ModuleInterface& interface);
 

@@ -27,15 +27,15 @@ constexpr double kLargestHalf = 65504;
 constexpr double kSmallestNormalHalf = 6.103515625e-5;
 // Other inputs than the samples may give twice as much.
 constexpr double kMostSeen = kLargestHalf / 2;
-// What is divided gets more room.
+// Tensors that are divided get more room.
 constexpr double kMostAfter = kLargestHalf / 16;
 
-// f(a x) = a f(x) for a > 0, of one tensor.
+// True for operations of one tensor with f(a x) = a f(x) for a > 0.
 bool keeps_factor(OperationCode code) {
   return has_trait(code, OperationTrait::kKeepsFactor);
 }
 
-// The same of several tensors that have the same factor.
+// True for operations of several tensors that keep a factor which all of these have.
 bool joins(OperationCode code) {
   return has_trait(code, OperationTrait::kJoinsFactors);
 }
@@ -58,7 +58,7 @@ class GroupSearch {
     for (const nnapi::Boundary& output : model.outputs) ends_.insert(output.operand);
   }
 
-  // Throws NoFactor.
+  // Returns the tensors that have to be divided together with `first`. Throws NoFactor.
   Group group_of(OperandId first) {
     group_ = {};
     left_ = {};
@@ -93,7 +93,7 @@ class GroupSearch {
     left_.push_back(id);
   }
 
-  // Whether `input` of the operation is a float constant that a factor can be folded into.
+  // Returns whether `input` of the operation is a float constant that a factor can be folded into.
   bool is_constant(const Operation& operation, size_t input) const {
     const nnapi::Operand& operand = model_.at(operation.inputs[input]);
     return operand.constant() != nullptr && operand.type == OperandCode::TENSOR_FLOAT32;
@@ -118,7 +118,7 @@ class GroupSearch {
 
   void set_power(size_t number, size_t input, int power) { group_.constants[{number, input}] += power; }
 
-  // The operation that makes a tensor of the group.
+  // Takes in the operation that makes a tensor of the group.
   void take_maker(size_t number) {
     const Operation& operation = model_.operations[number];
     check_activation(operation);
@@ -141,7 +141,7 @@ class GroupSearch {
     }
   }
 
-  // Of the factors of a product one has the group's.
+  // Takes in a product whose result is in the group: one of its factors is divided.
   void take_product(size_t number) {
     const Operation& operation = model_.operations[number];
     const OperandId a = operation.inputs[0], b = operation.inputs[1];
@@ -277,7 +277,7 @@ class Fitting {
     return result_.model.at(result_.model.operations[place.first].inputs[place.second]).constant()->floats();
   }
 
-  // The weights have to be numbers of float16 themselves.
+  // Multiplies the group's constants by their powers of two. Throws NoFactor if constants leave float16's range.
   void apply(const Group& group, int power) {
     std::map<std::pair<size_t, size_t>, std::vector<float>> changed;
     for (const auto& [place, sign] : group.constants) {
@@ -298,7 +298,7 @@ class Fitting {
       largest_[static_cast<size_t>(id)] = std::ldexp(largest_[static_cast<size_t>(id)], -power);
   }
 
-  // Other operations may share the constant.
+  // Gives the operation a constant of its own: other operations may share the old one.
   void set(const std::pair<size_t, size_t>& place, std::vector<float> values) {
     OperandId& id = result_.model.operations[place.first].inputs[place.second];
     nnapi::Operand operand = result_.model.at(id);

@@ -26,7 +26,7 @@ struct HalfRange {
   nnapi::Model model;                 // operands and operations keep their numbers; new constants follow
   std::vector<std::string> rescaled;  // a sentence for each group of tensors that was divided
   std::vector<std::string> beyond;    // a sentence for each tensor that leaves the range still, with the reason
-  std::set<std::string> values;       // names of what the operations make that make or read those tensors
+  std::set<std::string> values;       // names of the results of operations that write or read those tensors
 };
 
 // Throws ConvertError (kVerificationFailed) where the host's NNAPI doesn't run the model.

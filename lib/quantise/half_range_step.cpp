@@ -130,7 +130,7 @@ class HalfRangeStep {
   }
 
   // Fits each segment that may compute in half precision. One in which values leave the range still keeps float32.
-  // Returns the names of what the operations make that make or read them.
+  // Returns the names of the results of all operations that write or read such values.
   Float32Values fit_segments(PlannedModel& planned, const CalibrationSamples& samples,
                              std::vector<std::string>& notes) const {
     std::vector<SegmentSamples> read(planned.plan.segments.size());

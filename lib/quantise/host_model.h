@@ -19,10 +19,10 @@ class HostModel {
   // Throws ConvertError where the buffer can't be written.
   HostModel(nnapi::Model model, const std::vector<Dims>& arguments, int feature_level);
 
-  // The results' bytes, in the order of the model's outputs; they stay until the next run. Throws ConvertError
+  // Returns the results' bytes, in the order of the model's outputs; they stay until the next run. Throws ConvertError
   // (kVerificationFailed) where NNAPI fails.
   const std::vector<Bytes>& run(const Sample& sample);
-  // The same of a model that isn't needed afterwards.
+  // Runs the model and moves the results out, for a model that isn't needed afterwards.
   std::vector<Bytes> run_last(const Sample& sample) && {
     run(sample);
     return std::move(results_);

@@ -22,8 +22,8 @@ bool is_float_variable(const Model& model, OperandId id) {
   return is_float(model, id) && !model.at(id).is_constant();
 }
 
-// By operand: floats that are computed of integers and constants. A row of a table of floats, which GATHER reads, is
-// not.
+// Returns by operand whether its floats are computed only from integers and constants. A row of a table of floats,
+// which GATHER reads, is not.
 std::vector<bool> floats_of_integers(const Model& model) {
   std::vector<bool> result(model.operands.size());
   for (const Operation& operation : model.operations) {

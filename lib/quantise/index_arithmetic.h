@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arithmetic of whole numbers that a model does in floats.
+// Finds arithmetic of whole numbers that a model does in floats.
 #pragma once
 
 #include <vector>

@@ -50,7 +50,7 @@ class Expected {
     });
   }
 
-  // The error of the result of sample `number`. Numbers that aren't finite with float weights tell nothing.
+  // Returns the error of the result of sample `number`. Skips numbers that aren't finite with float weights.
   double error_of(size_t number, const Bytes& found) const {
     const Bytes& expected = results_[number];
     if (found.size() != expected.size() || found.empty()) return found.size() == expected.size() ? 0 : kInfinity;
@@ -63,7 +63,7 @@ class Expected {
       if (!std::isfinite(numbers[i])) return;
       most = std::isfinite(each) ? std::max(most, std::fabs(each - numbers[i])) : kInfinity;
     });
-    // What is constant has no range.
+    // A constant output has no range; its size is taken instead.
     const double range = highest_ > lowest_ ? highest_ - lowest_ : std::max(std::fabs(highest_), 1e-30);
     return most / range;
   }
@@ -154,7 +154,7 @@ class Trials {
   bool is_kept_ = false;
 };
 
-// Those first that save most for what they cost.
+// Returns the candidates, least rounding noise per element first.
 std::vector<size_t> in_order(const std::vector<Int8Candidate>& candidates) {
   std::vector<size_t> order(candidates.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -165,7 +165,7 @@ std::vector<size_t> in_order(const std::vector<Int8Candidate>& candidates) {
   return order;
 }
 
-// Adds as many of `order` from `begin` on as hold the error; returns how many of them were tried and hold it.
+// Stores as many of `order`, from `begin` on, as int8 as keep the error small enough; returns how many.
 size_t add_most(Trials& trials, const std::vector<size_t>& order, size_t begin, Int8Choice& choice) {
   const auto with = [&](size_t end) {
     std::vector<bool> is_int8 = choice.is_int8;
@@ -190,7 +190,7 @@ size_t add_most(Trials& trials, const std::vector<size_t>& order, size_t begin, 
 
 Int8Choice choose_int8(nnapi::Model& model, const std::vector<Int8Candidate>& candidates,
                        const std::vector<Dims>& arguments, int feature_level, const std::vector<KeptSample>& samples) {
-  constexpr size_t kMostLeftOut = 3;  // that are worse than their rounding errors tell
+  constexpr size_t kMostLeftOut = 3;  // candidates that are worse than their rounding errors suggest
   Int8Choice choice{std::vector<bool>(candidates.size(), false)};
   if (candidates.empty()) return choice;
   Trials trials(model, candidates, arguments, feature_level, samples);

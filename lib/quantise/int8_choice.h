@@ -10,7 +10,7 @@
 
 namespace nnapi_convert::quantise {
 
-// What the error may be, of an output's range. verify allows 0.01, on other samples.
+// The largest error allowed, as a share of an output's range. verify allows 0.01, on other samples.
 constexpr double kMostInt8Error = 0.006;
 
 struct Int8Choice {

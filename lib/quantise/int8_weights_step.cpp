@@ -28,7 +28,7 @@ size_t int8_sample_count(const PlannedSegment& segment) {
   return static_cast<size_t>(std::clamp<int64_t>(fitting, kFewestInt8Samples, kInt8Samples));
 }
 
-// What the segments of a plan are tried on.
+// The samples on which the segments of a plan are tried.
 class Int8Samples {
  public:
   Int8Samples(const PlannedModel& planned, Frontend& frontend, const CalibrationSamples& given)

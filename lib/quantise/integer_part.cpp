@@ -24,7 +24,7 @@ int64_t elements_of(const Model& model, OperandId id) {
   return std::max<int64_t>(1, nnapi::element_count(model.at(id)).value_or(1));
 }
 
-// What integers save, in multiply-adds.
+// Returns how much an operation gains by integers, in multiply-adds.
 int64_t gain_of(const Model& model, const Operation& operation) {
   const Count macs = nnapi::multiply_adds(model, operation);
   if (!macs.is_known()) return kUnknownWork;

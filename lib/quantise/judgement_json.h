@@ -12,7 +12,7 @@ namespace nnapi_convert {
 nlohmann::json to_json(const quantise::Accuracy& accuracy);
 nlohmann::json to_json(const quantise::Score& score);
 
-// What to_json() made. Throw nlohmann::json::exception for another entry.
+// Read an entry that to_json() made. Throw nlohmann::json::exception for another entry.
 quantise::Accuracy accuracy_of(const nlohmann::json& entry);
 quantise::Score score_of(const nlohmann::json& entry);
 

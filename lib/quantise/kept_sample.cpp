@@ -18,7 +18,7 @@ class Palette {
  public:
   Palette() { slots_.fill(kFree); }
 
-  // Nothing where it is full.
+  // Returns the number's code; nothing if the palette is full.
   std::optional<uint8_t> code_of(uint32_t number) {
     size_t slot = (number * 2654435761U) >> (32 - kSlotBits);
     while (slots_[slot] != kFree && numbers_[slots_[slot]] != number) slot = (slot + 1) % slots_.size();
@@ -44,7 +44,7 @@ std::shared_ptr<const SpilledBytes> stored(const Bytes& bytes) {
   return std::make_shared<const SpilledBytes>(bytes.data(), bytes.size());
 }
 
-// Where the numbers of a channel are among all.
+// The places of a channel's numbers among all numbers.
 struct Channel {
   size_t first = 0, step = 1;
 };
@@ -89,7 +89,7 @@ KeptSample::Input KeptSample::kept(const Bytes& bytes) {
   return {stored(bytes), {}, false};
 }
 
-// False where a channel has more different numbers than a byte has codes.
+// Packs a tensor as codes. False if a channel has more different numbers than a byte has codes.
 bool KeptSample::pack(const Bytes& bytes, size_t channels, Input& input) {
   const size_t numbers = bytes.size() / kNumberBytes;
   if (numbers % channels != 0) return false;

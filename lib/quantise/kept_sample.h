@@ -17,9 +17,9 @@ class KeptSample {
  public:
   explicit KeptSample(const Sample& sample);
 
-  // What it was made of, bit for bit.
+  // Returns the sample from which it was made, bit for bit.
   Sample sample() const;
-  // In memory and in the file.
+  // Returns its bytes in memory and in the file.
   uint64_t kept_bytes() const;
 
  private:

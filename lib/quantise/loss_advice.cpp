@@ -10,7 +10,7 @@
 namespace nnapi_convert::quantise {
 namespace {
 
-// What --keep-float takes for the operation.
+// Returns the name by which --keep-float finds the operation.
 const std::string& name_of(const OperationLoss& loss) {
   if (!loss.result.empty()) return loss.result;
   return loss.source.empty() ? loss.code : loss.source;

@@ -19,7 +19,8 @@ class FlowNetwork {
   size_t add_node();
   void add_edge(size_t from, size_t to, int64_t capacity);
 
-  // By node: true on the source's side of the minimum cut that leaves the fewest nodes there. Uses the edges up.
+  // Returns by node whether it is on the source's side of the minimum cut that leaves the fewest nodes there. Uses up
+  // the edges.
   std::vector<bool> source_side();
 
  private:

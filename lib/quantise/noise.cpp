@@ -18,7 +18,7 @@ T element(const Bytes& bytes, size_t index) {
   return value;
 }
 
-// Of the elements for which both are finite.
+// Returns the power of the error, over the elements for which both are finite.
 double power_of_error(const Bytes& expected, const Bytes& found) {
   double sum = 0;
   for (size_t i = 0; i < expected.size() / sizeof(float); ++i) {
@@ -51,8 +51,8 @@ Quantiles quantiles_of(Chance chance) {
   return {3.090232, {318.309, 22.327, 10.215, 7.173}};
 }
 
-// The bound that `count` differences pass as often as `chance` tells where there is none in truth: Student's t, of five
-// and more degrees of freedom by Cornish and Fisher's expansion.
+// Returns the bound that the t statistic of `count` differences passes with the probability `chance` if there is no
+// true difference: Student's t, of five and more degrees of freedom by Cornish and Fisher's expansion.
 double t_bound(size_t count, Chance chance) {
   if (count < 2) return std::numeric_limits<double>::infinity();
   const Quantiles quantiles = quantiles_of(chance);
@@ -96,7 +96,7 @@ Noises NoiseMeter::noises(const Results& found) const {
     for (size_t i = 0; i < found.size(); ++i) {
       const Bytes &one = expected_[i][output.index], &other = found[i][output.index];
       const double error = output.is_float ? power_of_error(one, other) : others(one, other);
-      // Of a silent output nothing can be lost.
+      // A silent output can lose nothing.
       const double share =
           output.whole > 0 ? error / output.whole : (error > 0 ? 1.0 / static_cast<double>(found.size()) : 0);
       noises[i] += share / static_cast<double>(outputs_.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What quantising chooses by: the noise of results against those of the float model, sample by sample.
+// Measures the noise of results against the float model's, sample by sample, by which quantising chooses.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,9 @@
 
 namespace nnapi_convert::quantise {
 
-// By sample: the power of the error, as a share of the power of what is expected on all samples; the mean of all float
-// outputs, so that each is weighed by its own power. Less is nearer. Of a model that gives integers alone, as ARGMAX
-// does: the share of elements that are others.
+// By sample: the power of the error, as a share of the expected results' power on all samples; the mean over all float
+// outputs, so that each is weighted by its own power. Less is nearer. For a model with only integer outputs, as of
+// ARGMAX: the share of elements that differ.
 using Noises = std::vector<double>;
 
 // The sum of the first `most` samples; of all that there are.
@@ -23,7 +23,7 @@ class NoiseMeter {
  public:
   NoiseMeter(const nnapi::Model& model, const Results& expected);
 
-  // Of the first samples, as many as `found` has.
+  // Returns the noises of the first samples, as many as `found` has.
   Noises noises(const Results& found) const;
 
  private:
@@ -41,8 +41,8 @@ class NoiseMeter {
 // for one of the hundreds of ranges that are tried for a model.
 enum class Chance { kOneIn40, kOneIn1000 };
 
-// The samples show that the one is nearer than the other, rather than that a few of them happen to be: by the paired t
-// statistic. Samples of both are the same ones. False of a single sample.
+// True if the samples show that the one is nearer than the other, rather than that a few of them happen to be: by the
+// paired t statistic. Samples of both are the same ones. False of a single sample.
 bool is_nearer_beyond_chance(const Noises& noises, const Noises& than, Chance chance);
 
 }  // namespace nnapi_convert::quantise

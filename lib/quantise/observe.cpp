@@ -17,7 +17,8 @@ using nnapi::Model;
 using nnapi::OperandId;
 using nnapi::Operation;
 
-// Float results of operations and float inputs that operations read. What only moves values has those of its input.
+// Returns the tensors to measure: float outputs, and float results of operations, except those that only move values:
+// they have their input's.
 std::vector<OperandId> measured_operands(const Model& model) {
   std::set<OperandId> measured;
   for (const nnapi::Boundary& output : model.outputs) measured.insert(output.operand);
@@ -132,7 +133,7 @@ class Observer {
   Observations result_;
 };
 
-// What moves values has the histogram of what it moves.
+// Gives results of operations that only move values the histogram of the moved tensor.
 void share_moved(const Model& model, Observations& observations) {
   for (const Operation& operation : model.operations) {
     if (!moves_variable(model, operation)) continue;

@@ -11,7 +11,7 @@
 
 namespace nnapi_convert::quantise {
 
-// Of each channel of what a convolution or a fully connected layer reads or gives.
+// Statistics of each channel of a tensor that a convolution or a fully connected layer reads or writes.
 struct ChannelStatistics {
   std::vector<double> sums;
   std::vector<float> lowest, highest;
@@ -21,7 +21,7 @@ struct ChannelStatistics {
 };
 
 struct Observations {
-  std::vector<Histogram> histograms;        // by operand; empty for what is no float variable
+  std::vector<Histogram> histograms;        // by operand; empty unless it is a float variable
   std::vector<ChannelStatistics> channels;  // by operand; empty for others
 };
 
@@ -35,7 +35,7 @@ struct ObserveRequest {
 // Throws ConvertError (kVerificationFailed) where the host's NNAPI doesn't run the model.
 Observations observe(const ObserveRequest& request, const std::vector<KeptSample>& samples);
 
-// The axis of the channels in what the operation, one with weights, reads and gives.
+// Returns the axis of the channels in the input and result of an operation with weights.
 size_t activation_axis(const nnapi::Model& model, const nnapi::Operation& operation);
 
 }  // namespace nnapi_convert::quantise

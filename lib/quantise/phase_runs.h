@@ -11,7 +11,7 @@
 
 namespace nnapi_convert::quantise {
 
-// What takes runs of the model, in its order.
+// The phases of quantising that run the model, in their order.
 enum class Phase { kExpect, kMethods, kPools, kEqualise, kRefine, kCorrect, kTarget, kJudge, kEnd };
 
 constexpr size_t kMostDiagnosed = 4;     // samples
@@ -30,9 +30,9 @@ struct PhaseRuns {
   size_t operations;
   size_t most;  // most_runs_of()
 
-  // About how many runs a phase takes; at most, where data decide.
+  // Returns about how many runs a phase takes; the most, if the data decide.
   size_t of(Phase phase) const;
-  // Of a phase, which takes `runs` if they are known, and of all later ones.
+  // Returns the runs of a phase (`runs` if they are known) and of all later ones.
   size_t from(Phase phase, std::optional<size_t> runs) const;
 };
 

@@ -66,7 +66,7 @@ class FirstNorms {
 
   bool any() const { return !statistics_.empty(); }
 
-  // How far what the norms read on the pictures is from what they read in training.
+  // Returns how far the norms' inputs on the pictures are from those in training.
   double divergence(const std::vector<at::Tensor>& pictures) const {
     std::vector<at::Tensor> sums(statistics_.size()), squares(statistics_.size());
     std::vector<double> counts(statistics_.size(), 0);
@@ -89,7 +89,7 @@ class FirstNorms {
   }
 
  private:
-  // Of normal distributions of these means and variances, the mean over the channels.
+  // Returns the divergence of normal distributions with these means and variances; the mean over the channels.
   static double divergence_of(const NormStatistics& trained, const at::Tensor& mean, const at::Tensor& variance) {
     constexpr double kMost = 10;  // a channel without variance would outweigh all others
     const at::Tensor expected = trained.variance + trained.epsilon;

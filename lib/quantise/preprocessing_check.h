@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether the calibration's pictures are normalised as those that the model was trained with. No distance from float
-// shows that they are not.
+// Checks whether the calibration's pictures are normalised like those with which the model was trained. No distance
+// from float shows that they are not.
 #pragma once
 
 #include "lib/base/diagnostics.h"

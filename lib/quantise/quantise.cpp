@@ -75,7 +75,7 @@ class Quantising {
             samples_.calibration.size(), model_.operations.size(),   most_runs()};
   }
 
-  // The phase takes `runs`, or as many as it may.
+  // Begins a phase that takes `runs` runs, or as many as it may.
   void begin(Phase phase, std::optional<size_t> runs = {}) { meter_.expect(phase_runs().from(phase, runs)); }
 
   // Samples of the calibration choose, all over it, so that those held back have no part in the choice.
@@ -86,7 +86,7 @@ class Quantising {
     for (size_t i = 0; i < all.size(); i += step) choosing_.push_back(&all[i]);
   }
 
-  // What few samples choose fits others less. More choose where the model is small.
+  // Ranges chosen by few samples fit other samples badly; a small model can afford more of them.
   size_t most_choosing() const {
     constexpr size_t kFewest = 30, kMeasures = 20;  // as many candidates are measured by all that choose
     return std::max(kFewest, most_runs() / kMeasures);
@@ -161,7 +161,7 @@ class Quantising {
     return std::move(best.corrected);
   }
 
-  // A candidate, and the same with corrected biases where these bring it nearer.
+  // A candidate, and its form with corrected biases if these bring it nearer.
   struct Way {
     Candidate plain, corrected;
   };
@@ -172,7 +172,7 @@ class Quantising {
     return way;
   }
 
-  // `base` becomes the model with layers of pools, where it is nearer.
+  // Returns the best way. `base` becomes the model with layers of pools if that is nearer.
   Way chosen(std::shared_ptr<const FloatBase>& base) {
     begin(Phase::kMethods);
     Candidate best = candidate(base, RangeMethod::kMinMax);
@@ -190,9 +190,9 @@ class Quantising {
     return way_of(std::move(best));
   }
 
-  // Goes on from what limited time has found: all ranges, on all samples, also of the models that lost by less than
-  // refined ranges and corrected biases may bring. Takes what is nearer beyond chance, so that it loses to nothing that
-  // takes less time but by chance.
+  // Continues from the way found in limited time: tries all ranges on all samples, also for the models that lost by
+  // less than refined ranges and corrected biases may bring. Takes a way only if it is nearer beyond chance, so that
+  // the result is worse than that of a quicker search only by chance.
   void try_all(const std::shared_ptr<const FloatBase>& base, Way& best) {
     tries_all_ = true;
     choose_by_all();
@@ -214,7 +214,7 @@ class Quantising {
     if (options_.techniques.equalises) for_each_equalised(*base, try_base);
   }
 
-  // Tries layers in place of average pools. The tensors hold what they did.
+  // Tries layers in place of average pools. The observations stay valid: the tensors' values don't change.
   void try_pool_layers(const FloatBase& original, Candidate& best) {
     constexpr int kNchwLevel = 3;
     begin(Phase::kPools);
@@ -230,7 +230,7 @@ class Quantising {
     take_if_nearer(best, std::move(layers));
   }
 
-  // Models with equalised layers: two where RELU6 cuts values off. One is in memory at a time.
+  // Visits models with equalised layers: two if RELU6 cuts values off. One is in memory at a time.
   template <typename Visit>
   void for_each_equalised(const FloatBase& original, const Visit& visit) {
     size_t pairs = 0;  // of layers that the one before found
@@ -301,8 +301,8 @@ class Quantising {
     return range_trials(best.assignment, others, most_runs() / kFewestRefining);
   }
 
-  // Of hundreds of ranges many bring the samples nearer by chance, and others further. So first some samples have to
-  // gain, then all of them beyond chance. Returns whether the range is kept.
+  // Tries a range. Of hundreds of ranges many bring some samples nearer by chance, and others further. So first some
+  // samples have to gain, then all of them beyond chance. Returns whether the range is kept.
   bool try_range(Candidate& best, const RangeTrial& trial, size_t samples) {
     constexpr double kClearly = 0.98;
     Candidate other = best;
@@ -333,7 +333,7 @@ class Quantising {
     return candidate.assignment.integer_count() > 0 && judge_.holds(judged_results(candidate));
   }
 
-  // The candidate with more operations in float.
+  // Returns the candidate with more operations in float.
   Candidate with_float(const Candidate& from, const std::vector<bool>& kept) {
     Candidate result = from;
     result.assignment = forms_.assignment(from, kept);
@@ -342,7 +342,7 @@ class Quantising {
     return result;
   }
 
-  // Operations in the order of what the results gain where one alone stays float.
+  // Returns the operations, those first from which the results gain most if that one alone stays float.
   std::vector<size_t> by_sensitivity(const Candidate& from) {
     std::vector<std::pair<double, size_t>> noises;
     for (size_t i = 0; i < kept_.size(); ++i) {
@@ -384,7 +384,7 @@ class Quantising {
     }
   }
 
-  // On the first `most` of the choosing samples.
+  // Measures a candidate on the first `most` of the choosing samples.
   void measure(Candidate& candidate, size_t most = std::numeric_limits<size_t>::max()) {
     const size_t count = std::min(most, choosing_.size());
     candidate.noises = noise_meter_->noises(results_of(candidate, choosing_, count));
@@ -464,7 +464,7 @@ class Quantising {
   std::vector<double> uneven_;  // uneven_joints()
   std::vector<const KeptSample*> choosing_;
   Results expected_;                       // of the choosing samples
-  std::optional<NoiseMeter> noise_meter_;  // of the same
+  std::optional<NoiseMeter> noise_meter_;  // for expected_
   bool tries_all_ = false;                 // all ranges, however long that takes
   Report report_;
   RunMeter meter_{nullptr};

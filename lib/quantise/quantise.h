@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Quantises a float nnapi::Model by what its tensors hold on samples.
+// Quantises a float nnapi::Model by the values of its tensors on samples.
 //
-// What is measured is the model that will run: the passes have folded, fused and laid out. Operations without an
+// Measures the model that will run: the passes have folded, fused and chosen layouts before. Operations without an
 // integer form stay float, between QUANTIZE and DEQUANTIZE.
 #pragma once
 

@@ -39,7 +39,7 @@ CalibrationSamples first_of(const CalibrationSamples& given, const CalibrationOp
   return {given.begin(), given.begin() + static_cast<std::ptrdiff_t>(std::min(given.size(), kFirstSamples))};
 }
 
-// What so few samples can't tell; empty for enough of them.
+// Returns a warning about the limits of so few samples; empty if there are enough.
 std::string few_samples_text(size_t count) {
   if (count < kFewSamples) {
     return fmt::format(
@@ -52,7 +52,7 @@ std::string few_samples_text(size_t count) {
                      kAdvisedSamples);
 }
 
-// Of a model that NNAPI runs whole: its results become those of forward.
+// Sets the scoring of a model that NNAPI runs whole: its results are turned into forward's.
 void add_scoring(quantise::Options& options, const ResultScoring& scoring, const CalibrationSamples& judging,
                  const LoadedModel& loaded, const PlannedModel& planned) {
   const auto original = std::make_shared<const ExpectedResults>(expected_results(loaded, planned, judging));
@@ -68,7 +68,8 @@ void add_scoring(quantise::Options& options, const ResultScoring& scoring, const
   options.scoring = {scoring.name, number, scoring.is_share};
 }
 
-// Lets go of each sample once it is taken over.
+// Divides the samples into those that ranges come from and those held back. Frees each given sample once it is taken
+// over.
 quantise::Samples apart(const nnapi::Model& model, CalibrationSamples given, const HoldBack& rule,
                         const SampleTruth& truth) {
   quantise::Samples samples;
@@ -102,7 +103,7 @@ void set_inputs(const nnapi::Model& model, QuantMode mode, ModuleInterface& inte
   }
 }
 
-// Of a float output that is dequantised last: what it is dequantised from.
+// Returns the operand from which a float output is dequantised; the output itself if it isn't.
 const nnapi::Operand& quantised_source(const nnapi::Model& model, nnapi::OperandId id) {
   for (const nnapi::Operation& operation : model.operations) {
     if (operation.code == OperationCode::DEQUANTIZE && operation.outputs[0] == id) return model.at(operation.inputs[0]);
@@ -205,14 +206,15 @@ quantise::QuantisedParts quantise_whole(PlannedModel& planned, CalibrationSample
   return result;
 }
 
-// What the segments read on samples that ranges come from, and on those held back.
+// The segments' inputs on the samples that ranges come from, and on those held back.
 struct SplitSamples {
   std::vector<SegmentSamples> calibration, held_back;  // by segment
   CalibrationSamples whole_held_back;                  // as forward takes them
   size_t count = 0;                                    // of samples that ranges come from
 };
 
-// The model to run, where it keeps state: it shares none with what is converted.
+// Returns a copy of a model that keeps state, to run without changing the converted model's state; nothing for other
+// models.
 std::optional<Frontend> separate_state(const Frontend& frontend, const PlannedModel& planned,
                                        const PlanOptions& options) {
   const bool keeps_state = !planned.model.graph->inputs()[0]->uses().empty();
@@ -285,7 +287,7 @@ void warn_of_segment(size_t number, const quantise::QuantisedPart& part, size_t 
   }
 }
 
-// Makes one progress of those of the segments, each of which counts by what its runs compute.
+// Joins the progress of the segments into one; each counts by the cost of its runs.
 class SegmentProgress {
  public:
   SegmentProgress(const Plan& plan, const CalibrationOptions& calibration) : calibration_(calibration) {
@@ -317,7 +319,7 @@ QuantisedPlan quantise_split(PlannedModel& planned, Frontend& frontend, const Pl
   check_names(planned.plan, quantising.keep_float);
   SplitSamples samples = run_segments(planned, frontend, options, std::move(given), rule, calibration);
   quantising.target.is_of_whole = false;
-  // A number of the whole model says nothing of a segment.
+  // A score of the whole model says nothing about a segment.
   if (!calibration.sample_boxes.empty() || !calibration.metric_command.empty()) quantising.target.max_drop.reset();
   QuantisedPlan result;
   result.parts.is_whole = false;

@@ -38,10 +38,10 @@ QuantisedPlan quantise_plan(PlannedModel& planned, Frontend& frontend, const Pla
                             const CalibrationOptions& calibration, const std::vector<std::string>& class_names,
                             Diagnostics& diagnostics, Stages& stages);
 
-// The table of what was chosen.
+// Returns the calibration table of the choices.
 std::string table_of(const QuantisedPlan& quantised);
 
-// What was done and how near it comes, in words.
+// Returns what was done and how near the results come, in words.
 std::string to_text(const quantise::QuantisedParts& quantised);
 
 }  // namespace nnapi_convert

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What quantising the models of a plan has come to: one model, or one for each segment between steps of the CPU.
+// The outcome of quantising the models of a plan: one model, or one for each segment between steps of the CPU.
 #pragma once
 
 #include <cstddef>
@@ -24,14 +24,14 @@ struct QuantisedParts {
   bool is_whole = true;              // the one part is all of forward
   bool is_by_table = false;          // scales and distances are those that a calibration table holds
   size_t calibration_samples = 0, held_back_samples = 0;
-  std::string few_samples = {};    // a warning: what so few of them can't tell; empty for enough
+  std::string few_samples = {};    // a warning about too few samples; empty for enough
   HoldBack hold_back = {};         // which samples were held back
   std::vector<FedRange> fed = {};  // of the float inputs
-  // Of forward's results on the samples held back. Nothing where they can't be compared: of a partitioned model whose
-  // results have other sizes than the float model's.
+  // The distance of forward's results on the samples held back. Nothing if they can't be compared: for a partitioned
+  // model whose results have other sizes than the float model's.
   std::optional<Distance> distance = {};
   std::optional<Accuracy> accuracy = {};  // on the same samples, where their classes are known
-  std::optional<Score> score = {};        // the same, where something gives results a number
+  std::optional<Score> score = {};        // on the same samples, if something scores results
   std::string class_source = {};          // where classes are from, or why they are not known
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the command prints of a quantised model.
+// Writes the text that the command prints about a quantised model.
 #include <fmt/format.h>
 
 #include <optional>

@@ -16,7 +16,7 @@ Range whole_range(const Histogram& histogram) {
           std::max(0.0, static_cast<double>(histogram.highest()))};
 }
 
-// The squared error of the range, over all values: of rounding within it, of clipping outside.
+// Returns the squared error of the range, over all values: of rounding within it, of clipping outside.
 double squared_error(const Histogram& histogram, const Range& range) {
   const double step = (range.highest - range.lowest) / (kLevels - 1);
   const double rounding = step * step / 12;
@@ -30,7 +30,7 @@ double squared_error(const Histogram& histogram, const Range& range) {
   return error;
 }
 
-// The values within the range in the bins of the histogram; those outside are in the outermost ones.
+// Returns the histogram's bins within the range; values outside count in the outermost bins.
 std::vector<double> clipped(const Histogram& histogram, const Range& range) {
   const auto low = static_cast<int64_t>(std::floor(range.lowest / histogram.width()));
   const auto high = static_cast<int64_t>(std::floor(range.highest / histogram.width()));
@@ -42,7 +42,7 @@ std::vector<double> clipped(const Histogram& histogram, const Range& range) {
   return result;
 }
 
-// Of the values from what is left of them in 256 levels.
+// Returns the divergence of the values from their form in 256 levels of the range.
 double divergence(const Histogram& histogram, const Range& range) {
   const std::vector<double> values = clipped(histogram, range);
   std::vector<double> kept(values.size(), 0);
@@ -96,7 +96,7 @@ Range best_range(const Histogram& histogram, const Cost& cost) {
   return best;
 }
 
-// Without the given share of the values at each end.
+// Returns the range without the given share of the values at each end.
 Range without_tails(const Histogram& histogram, double share) {
   const double most = share * static_cast<double>(histogram.count());
   const std::vector<uint64_t>& bins = histogram.bins();

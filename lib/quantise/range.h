@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From what values a tensor has to the scale that holds them.
+// Finds the range of a tensor's values, and the scale that holds it.
 #pragma once
 
 #include <string>
@@ -29,7 +29,7 @@ struct Range {
 
 Range range_of(const Histogram& histogram, RangeMethod method);
 
-// Of constants.
+// Returns the range of constants.
 Range range_of(const std::vector<float>& values);
 
 }  // namespace nnapi_convert::quantise

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a converted file says of the data that it was quantised by.
+// A converted file's record of the data by which it was quantised.
 #pragma once
 
 #include <optional>
@@ -20,22 +20,24 @@ struct RecordedCalibration {
   std::optional<double> snr_db;  // of the outputs, on the samples held back; nothing: they can't be compared
   PictureChoice pictures;        // of samples that were pictures
   std::optional<quantise::Accuracy> accuracy = {};  // on the samples held back, where their classes were known
-  std::optional<quantise::Score> score = {};        // the same, where something gave results a number
+  std::optional<quantise::Score> score = {};        // on the samples held back, if something scored results
   std::vector<FedRange> fed = {};                   // the ranges of float inputs
 };
 
-// The recorded options with it.
+// Returns the recorded options with the calibration added.
 std::string with_calibration(const std::string& recorded_options, const CalibrationOptions& calibration,
                              const quantise::QuantisedParts& quantised);
 
-// As JSON.
+// Write and read a choice of pictures as JSON.
 std::string picture_text(const PictureChoice& pictures);
 PictureChoice picture_choice(const std::string& text);
 
-// Nothing for a file that was not quantised by data. Throws ConvertError (kBadFile) for a damaged record.
+// Returns the file's record; nothing for a file that was not quantised by data. Throws ConvertError (kBadFile) for a
+// damaged record.
 std::optional<RecordedCalibration> recorded_calibration(const ConvertedFile& file);
 
-// How pictures become the model's input; nothing for a file that doesn't tell. Throws as above.
+// Returns how pictures become the model's input; nothing for a file that doesn't tell. Throws ConvertError (kBadFile)
+// for a damaged record.
 std::optional<PictureChoice> recorded_pictures(const ConvertedFile& file);
 
 }  // namespace nnapi_convert

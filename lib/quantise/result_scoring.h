@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What --sample-boxes and --metric ask for: a number for the results on the samples that judge.
+// Scores the results on the judging samples, as --sample-boxes and --metric ask.
 #pragma once
 
 #include <functional>

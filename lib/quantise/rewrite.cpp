@@ -117,7 +117,7 @@ class Rewriting {
     return is_integer ? integer(id) : as_float(id);
   }
 
-  // Of the newest operation.
+  // Returns the source line of the newest operation.
   std::string source() const { return source_; }
 
   void add_float(const Operation& operation) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a model is fed while it is measured.
+// The inputs of a model while it is measured.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace nnapi_convert::quantise {
 
-// Of one tensor.
+// The bytes of one tensor.
 using Bytes = std::vector<uint8_t, LargePages<uint8_t>>;
 
 // One set of inputs.

@@ -20,7 +20,7 @@ std::string origin_of(const Model& model, const nnapi::Uses& uses, size_t operan
   return fmt::format("{}, the result of {},", value, text_of(operation));
 }
 
-// What is no number in float has no distance from float.
+// Warns of outputs that are NaN or infinite in float: such elements have no distance from float.
 void warn_of_results(const Model& model, const Observations& observations, std::vector<std::string>& warnings) {
   for (size_t i = 0; i < model.outputs.size(); ++i) {
     const Histogram& histogram = observations.histograms[static_cast<size_t>(model.outputs[i].operand)];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the original is run on samples, and whether it runs at all.
+// Runs the original on samples, and checks whether it runs at all.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,13 +12,13 @@
 
 namespace nnapi_convert {
 
-// The arguments of the original's forward for a sample; `interface` is of a model that NNAPI runs whole.
+// Returns the arguments of the original's forward for a sample; `interface` is of a model that NNAPI runs whole.
 InputTuple arguments_for(const LoadedModel& loaded, const ModuleInterface& interface,
                          const std::vector<at::Tensor>& sample);
 
-// Of inputs with flexible sizes: runs the original on a sample of each size that the samples have, of the first few
-// sizes. Throws ConvertError (kNotConvertible) where PyTorch can't: such a model is made for one size, as by anchors
-// that it holds.
+// For inputs with flexible sizes, runs the original on a sample of each of the first few sizes that the samples have.
+// Throws ConvertError (kNotConvertible) if PyTorch fails: such a model is made for one size, as by anchors that it
+// holds.
 void check_runs_on_samples(const LoadedModel& loaded, const ModuleInterface& interface,
                            const CalibrationSamples& samples);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is known of a calibration's samples besides their values: the class of each, for the model's output that tells
+// The facts about a calibration's samples besides their values: the class of each, for the model's output that tells
 // classes.
 #pragma once
 

@@ -12,7 +12,7 @@
 
 namespace nnapi_convert {
 
-// What one segment reads. A segment in a loop runs several times for each sample, one of rows in several calls.
+// The inputs of one segment. A segment in a loop runs several times for each sample, one of rows in several calls.
 struct SegmentSamples {
   std::vector<quantise::KeptSample> calls;
   size_t left_out = 0;  // calls beyond what memory holds

@@ -40,7 +40,7 @@ size_t product_from(const std::vector<size_t>& sizes, size_t axis) {
   return product;
 }
 
-// The axis that the cut goes along; nothing where it cuts between axes.
+// Returns the axis along which the slices lie; nothing if the cut lies between axes.
 std::optional<size_t> axis_of(const Cut& cut, const std::vector<size_t>& sizes) {
   for (size_t axis = 0; axis < sizes.size(); ++axis) {
     if (sizes[axis] == cut.size && product_from(sizes, axis + 1) == cut.inner) return axis;
@@ -75,7 +75,7 @@ class Cutting {
  private:
   const Operation* maker(OperandId id) const { return makers_[static_cast<size_t>(id)]; }
 
-  // What concatenations join in the tensor.
+  // Returns the cuts between slices that concatenations join in the tensor.
   std::vector<Cut> joints(OperandId id) const {
     const Operation* operation = maker(id);
     if (operation == nullptr || !sizes_of(model_.at(id))) return {};
@@ -112,7 +112,7 @@ class Cutting {
     return cuts;
   }
 
-  // A cut along another axis that all parts have.
+  // Adds a cut along another axis if all parts have it.
   void add_common(const Operation& operation, const Cut& cut, const std::vector<std::vector<Cut>>& within,
                   const std::vector<size_t>& sizes, std::vector<Cut>& cuts) const {
     const auto axis = axis_of(cut, *sizes_of(model_.at(operation.inputs[0])));
@@ -145,14 +145,15 @@ class Cutting {
     return cuts;
   }
 
-  // The operation that computes what others only move.
+  // Returns the operation that computes the tensor's values, before operations that only move them.
   const Operation* source_of(OperandId id) const {
     const Operation* operation = maker(id);
     while (operation != nullptr && nnapi::only_moves(operation->code)) operation = maker(operation->inputs[0]);
     return operation;
   }
 
-  // Probabilities have one scale by nature: near 0 they mean nothing.
+  // Adds an output's channels as slices; not for probabilities, which have one scale by nature: near 0 they mean
+  // nothing.
   void add_channels(size_t output, std::vector<Cut>& cuts) const {
     const nnapi::Boundary& boundary = model_.outputs[output];
     const std::vector<size_t> sizes = *sizes_of(model_.at(boundary.operand));
@@ -175,7 +176,7 @@ class Cutting {
   std::vector<const Operation*> makers_;
 };
 
-// What a slice should hold, and what it does.
+// The expected and the found values of a slice.
 struct Held {
   double count = 0, sum = 0, signal = 0, noise = 0;
   std::set<float> expected = {}, found = {};  // the first few different values
@@ -198,7 +199,7 @@ struct Held {
     return error > 0 ? 10 * std::log10(power / error) : std::numeric_limits<double>::infinity();
   }
   double snr_db() const { return decibels(signal, noise); }
-  // Of how the values differ from their mean.
+  // Returns the SNR of the values' differences from their mean.
   double varying_snr_db() const { return decibels(std::max(0.0, signal - sum * sum / count), noise); }
 
   bool is_lost(double power_of_output) const {
@@ -217,7 +218,7 @@ std::vector<float> numbers_in(const Bytes& bytes) {
   return values;
 }
 
-// The axis as PyTorch counts it.
+// Returns the axis as PyTorch counts it.
 size_t torch_axis(size_t axis, size_t rank, bool is_nhwc) {
   if (!is_nhwc || axis == 0) return axis;
   return axis + 1 == rank ? 1 : axis + 1;

@@ -23,8 +23,9 @@ struct Cut {
   bool is_of_concatenation = false;  // else the slices are channels
 };
 
-// What concatenations join into float outputs, through operations that keep what they join apart; with `has_results`,
-// where the outputs are results of the whole model and not features, the channels of those of rank 3 and 4, too.
+// Returns the cuts between slices that concatenations join into float outputs, through operations that keep the slices
+// apart. With `has_results` (the outputs are results of the whole model, not features), also the channels of outputs of
+// rank 3 and 4.
 std::vector<Cut> cuts_of(const nnapi::Model& model, bool has_results);
 
 struct LostSlice {

@@ -16,7 +16,7 @@ struct Tap {
 
 class Taps {
  public:
-  // Of a filter of this shape, in NNAPI's order, for an input of `inputs` channels.
+  // Describes a filter of this shape, in NNAPI's order, for an input of `inputs` channels.
   Taps(OperationCode code, const std::vector<int64_t>& shape, size_t inputs);
 
   // False where the shape isn't one for so many channels: at() must not be asked then.

@@ -54,7 +54,7 @@ double rows_needed(double max_drop) {
   Distance distance;
   distance.top1 = 1;
   distance.rows = 1;
-  // Of n rows that are all the same, the lower bound is n / (n + z).
+  // If all of n rows are equal, the lower bound is n / (n + z).
   const double z = 1 / top1_interval(distance).lowest - 1;
   return std::ceil(z * (1 - max_drop) / max_drop - kSlack);
 }

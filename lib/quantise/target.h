@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What --max-drop and --min-snr ask of the results on the samples held back.
+// The demands of --max-drop and --min-snr on the results on the samples held back.
 #pragma once
 
 #include <cstddef>
@@ -22,14 +22,14 @@ struct Target {
   bool is_given() const { return max_drop || min_snr; }
 };
 
-// What results are worth by another measure than classes; larger is better.
+// A score of results by another measure than classes; larger is better.
 struct Score {
   std::string name;
   double of_float = 0, of_integers = 0;
   bool is_share = true;  // from 0 to 1, so that a drop is a difference; else a drop is a share of float's number
 };
 
-// What results on the samples held back are worth.
+// The judgement of results on the samples held back.
 struct Judgement {
   Distance distance = {};
   std::optional<Accuracy> accuracy = {};  // where the samples' classes are known
@@ -47,14 +47,14 @@ double rows_needed(double max_drop);
 // `same` is the distance of their results from themselves.
 void check_provable(const Target& target, const Distance& same, size_t held_back);
 
-// The same of the accuracy, of which `samples` of those held back have a class.
+// Throws as check_provable() does, for a drop of the accuracy; `samples` of those held back have a class.
 void check_loss_provable(const Target& target, size_t samples, size_t held_back);
 
 // Throws ConvertError (kNotConvertible): with all operations in integers the results are those of `judgement`.
 [[noreturn]] void refuse_target(const Judgement& judgement);
 
-// The fewest of `count` operations, the first ones, that have to stay float for the target; `count` where none do.
-// `is_met` tells of a number. Doubles the number until it holds, then halves the step back.
+// Returns the fewest of `count` operations, the first ones, that have to stay float for the target; `count` where none
+// do. `is_met` tells of a number. Doubles the number until it holds, then halves the step back.
 size_t fewest_float(size_t count, const std::function<bool(size_t)>& is_met);
 
 // "85.0% in float, 84.0% in integers, 1.0 points lost (-1.2 to 4.3)"; of few samples only what agreed: "9 of 10 right

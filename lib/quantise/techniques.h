@@ -4,7 +4,7 @@
 
 namespace nnapi_convert::quantise {
 
-// What may be done where it brings the results nearer.
+// The techniques that may be used if they bring the results nearer.
 struct Techniques {
   bool equalises = true;          // layers
   bool corrects_bias = true;      // by what rounding weights adds

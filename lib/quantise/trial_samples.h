@@ -29,10 +29,10 @@ struct TrialSamples {
 TrialSamples trial_samples(const NnapiPart& part, const IndexRanges& ranges, const std::vector<InputTuple>& real,
                            size_t count);
 
-// The ranges of the indices that the arguments of a whole model hold.
+// Returns the ranges of the indices that the arguments of a whole model hold.
 IndexRanges ranges_of_arguments(Frontend& frontend, const ModuleInterface& interface);
 
-// The same of what a segment reads.
+// Returns the ranges of the indices that a segment reads.
 IndexRanges ranges_of_segment(const Segment& segment);
 
 }  // namespace nnapi_convert

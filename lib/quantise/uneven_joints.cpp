@@ -14,7 +14,7 @@ using nnapi::Model;
 using nnapi::OperandId;
 using nnapi::Operation;
 
-// By operation: its results reach an output without passing weights.
+// Returns by operation whether its results reach an output without passing weights.
 std::vector<bool> lead_to_outputs(const Model& model) {
   std::vector<bool> is_read(model.operands.size(), false), result(model.operations.size(), false);
   for (const nnapi::Boundary& output : model.outputs) is_read[static_cast<size_t>(output.operand)] = true;
@@ -30,7 +30,7 @@ std::vector<bool> lead_to_outputs(const Model& model) {
   return result;
 }
 
-// Nothing for what is always 0 or has not been measured.
+// Returns the width of a tensor's range; nothing if it is always 0 or was not measured.
 std::optional<double> width_of(const Model& model, OperandId id, const Observations& observations) {
   const nnapi::Operand& operand = model.at(id);
   if (operand.type != OperandCode::TENSOR_FLOAT32) return std::nullopt;

@@ -119,7 +119,7 @@ function blocksAround(graph, number) {
   return blocks;
 }
 
-// What is in a frame, or in none: steps and frames in the order in which they run.
+// Returns the content of a frame, or of none: steps and frames in the order in which they run.
 function framesOf(graph, parent) {
   const items = [];
   graph.steps.forEach((step, number) => {

@@ -158,7 +158,7 @@ class GraphView {
     this.showStep(number);
   }
 
-  // What is seen: the point at the upper left corner, and pixels for each unit.
+  // The view: the point at the upper left corner, and pixels for each unit.
   fit() {
     const { left, top, width } = this.layout;
     const scale = Math.min(MOST_SCALE, this.canvas.clientWidth / width);

@@ -15,7 +15,7 @@ void append_leaves(const ArgumentTree& tree, std::vector<const ArgumentTree*>& r
   for (const ArgumentTree& element : tree.elements) append_leaves(element, result);
 }
 
-// The numbers of a tensor as a list of one level.
+// Returns the numbers of a tensor as a list of one level.
 std::string flat_list(const at::Tensor& tensor) {
   const at::Tensor flat = tensor.flatten();
   std::string text;
@@ -27,7 +27,7 @@ class Flattening {
  public:
   explicit Flattening(const ForwardArguments& arguments) : arguments_(arguments) {}
 
-  // The statements that check the arguments without leaves.
+  // Returns the statements that check the arguments without leaves.
   std::string bound_checks() {
     for (const Argument& argument : arguments_) {
       std::vector<const ArgumentTree*> leaves;
@@ -118,7 +118,7 @@ class Flattening {
     raise_unless(fmt::format("torch.ne({}, {})", known, needed), known);
   }
 
-  // The numbers are in the code: they are few.
+  // Checks an argument that is bound to a tensor. Its numbers are in the source: they are few.
   void take_bound_tensor(const ArgumentTree& tree, const std::string& value) {
     constexpr int64_t kMostShown = 16;
     const at::Tensor& needed = tree.bound.toTensor();

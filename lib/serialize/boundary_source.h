@@ -29,7 +29,7 @@ class BoundarySource {
   // Returns statements indented by four spaces: if CONDITION: raise "input NAME: WHAT {found} found, NEEDED needed".
   static std::string raise_if(const std::string& condition, const std::string& name, const std::string& what,
                               const std::string& found, const std::string& needed);
-  // The same of sizes of several inputs: "WHAT {found} found, NEEDED needed".
+  // Returns such statements for sizes of several inputs: raise "WHAT {found} found, NEEDED needed".
   static std::string raise_if(const std::string& condition, const std::string& what, const std::string& found,
                               const std::string& needed);
   // Returns checks of the dtype, scale and zero point of the caller's tensor, which `variable` holds.
@@ -43,8 +43,8 @@ class BoundarySource {
   // Returns checks of the interface's conditions on sizes.
   static std::string check_conditions(const ModuleInterface& interface, const std::vector<std::string>& variables);
   std::string check_conditions() const { return check_conditions(interface_, names()); }
-  // Returns checks that the inputs that the original changes in place are no tensors that are passed twice. `variables`
-  // hold the caller's tensors.
+  // Returns checks that no input that the original changes in place is passed a second time. `variables` hold the
+  // caller's tensors.
   static std::string check_apart(const ModuleInterface& interface, const std::vector<std::string>& variables);
   std::string check_apart() const;
   // Returns declarations of the attributes that hold constant outputs.

@@ -42,7 +42,8 @@ class BufferReader : private WordCursor {
     if (value >= buffer_format::kMaxCount) {
       fail(fmt::format("{} {} found, less than {} needed", what, value, buffer_format::kMaxCount));
     }
-    // All counts together must fit into the buffer. Otherwise a small file could make the reader take much memory.
+    // The records of all counts together must fit into the buffer. Otherwise a small file could make the reader take
+    // much memory.
     promised_ += value * words_each;
     if (promised_ > count()) fail(fmt::format("{}: {} words promised, {} found", what, promised_, count()));
     return value;

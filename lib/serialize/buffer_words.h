@@ -8,7 +8,7 @@
 
 namespace nnapi_convert {
 
-// Constants of up to so many bytes go into the buffer itself: an archive entry costs more.
+// The most bytes of a constant that is stored in the buffer itself: an archive entry costs more.
 constexpr size_t kMaxImmediateBytes = 128;
 
 inline int32_t float_bits(float value) {

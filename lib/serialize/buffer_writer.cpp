@@ -128,7 +128,7 @@ class BufferWriter {
     }
   }
 
-  // The length that the loader sees: the module hands it float32 where the archive has float16 or int8.
+  // Returns the length that the loader sees: the module hands it float32 even if the archive has float16 or int8.
   static int32_t byte_length(const nnapi::Operand& operand) {
     const nnapi::Constant& constant = *operand.constant();
     const bool is_float = operand.type == OperandCode::TENSOR_FLOAT32;

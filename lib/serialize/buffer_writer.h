@@ -11,7 +11,8 @@
 
 namespace nnapi_convert {
 
-// A word for an expression over input sizes. It is 0 in the buffer; the device computes it before it builds the model.
+// A word whose value is an expression over input sizes. It is 0 in the buffer; the device computes it before it builds
+// the model.
 struct WordPatch {
   size_t word;
   Dim value;
@@ -21,7 +22,7 @@ struct SerializedModel {
   std::vector<int32_t> words;
   std::vector<WordPatch> patches;        // in ascending order of words
   std::vector<nnapi::Constant> buffers;  // the numbered buffers, not evaluated yet
-  // Of each buffer: the scales of a float32 weight that is stored as int8; null for others.
+  // By buffer: the scales of a float32 weight that is stored as int8; null for other weights.
   std::vector<std::shared_ptr<const nnapi::ChannelScales>> scales = {};
 
   bool has_int8() const;

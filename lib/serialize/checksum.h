@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// CRC-32 as zip files have it, of bytes that come in parts.
+// Computes the CRC-32 that zip files have, of bytes that come in parts.
 #pragma once
 
 #include <libdeflate.h>
@@ -9,8 +9,8 @@
 
 namespace nnapi_convert {
 
-// The checksum of what `checksum` is of (0: nothing), and of these bytes behind it. Libdeflate begins anew at a null
-// pointer, which tensors without elements have.
+// Returns the checksum of the bytes before, whose checksum is `checksum` (0: none), followed by these bytes. Libdeflate
+// begins anew at a null pointer, which tensors without elements have.
 inline uint32_t add_to_checksum(uint32_t checksum, const void* bytes, size_t size) {
   return size == 0 ? checksum : libdeflate_crc32(checksum, bytes, size);
 }

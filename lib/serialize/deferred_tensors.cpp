@@ -41,7 +41,7 @@ uint32_t write_to_memory(const DeferredTensors::Write& write, bool releases, voi
 
 at::Tensor DeferredTensors::add(const nnapi::Constant& constant) {
   if (constant.byte_count() < kLeastBytes) return to_tensor(constant);
-  // The checksum of what is written is the source's if it is written as it is.
+  // If the source's bytes are written unchanged, their checksum is the source's.
   const std::shared_ptr<SourceCheck> check = constant.is_source() ? constant.whole_check() : nullptr;
   const auto write = [value = check == nullptr ? constant : constant.checked_by(nullptr)](
                          bool releases, const nnapi::ByteSink& sink) mutable {

@@ -15,14 +15,15 @@ namespace nnapi_convert {
 
 class DeferredTensors {
  public:
-  // Hands over all bytes of a tensor. With `releases` it also frees their source, and is not called again.
+  // A function that hands over all bytes of a tensor. With `releases` it also frees their source, and is not called
+  // again.
   using Write = std::function<void(bool releases, const nnapi::ByteSink& sink)>;
-  // Is called with the CRC-32 of the bytes after each time that they were handed over.
+  // A function that is called with the CRC-32 of the bytes each time after they were handed over.
   using OnWritten = std::function<void(uint32_t checksum)>;
 
   // Returns the constant as a tensor. A large tensor is late: its data are zeros, which take no memory, until fill().
   at::Tensor add(const nnapi::Constant& constant);
-  // As add(), but gives the same tensor for an equal constant, until forget_shared().
+  // Works as add(), but returns the same tensor for an equal constant, until forget_shared().
   at::Tensor add_shared(const nnapi::Constant& constant);
   void forget_shared() { shared_.clear(); }
   // Returns a tensor of `size` bytes that `write` makes: a late one, or, if it is small, a filled one.

@@ -11,7 +11,7 @@ namespace nnapi_convert {
 
 struct Float16Weights {
   size_t rounded = 0;  // weights that are stored as float16
-  size_t kept = 0;     // weights that stay float32, as float16 has no such numbers
+  size_t kept = 0;     // weights that stay float32, as their numbers don't fit into float16
 };
 
 // Rounds float32 weights of the model and its subgraphs to float16; small weights, which the buffer itself holds, stay.

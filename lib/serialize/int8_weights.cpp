@@ -47,7 +47,7 @@ class Channel {
     balance(sum);
   }
 
-  // The sum of the squares of the errors, in the unit of the values.
+  // Returns the sum of the squares of the errors, in the unit of the values.
   double error_power() const {
     double sum = 0;
     for (const float error : errors_) sum += static_cast<double>(error) * error;
@@ -60,7 +60,7 @@ class Channel {
     for (const float value : values_) largest = std::max(largest, std::fabs(value));
     const float least = largest / kMostSteps;
     if (!std::isnormal(least)) return 1;  // all are 0, or as good as 0
-    // A grid of few steps is one of more steps, too.
+    // A grid of few steps is also a grid of twice as many, so that larger numbers of steps suffice.
     for (int steps = kMostSteps; steps > kMostSteps / 2; --steps) {
       const float step = largest / static_cast<float>(steps);
       if (is_grid(step)) return step;
@@ -76,7 +76,7 @@ class Channel {
     });
   }
 
-  // Rounds those the other way that were nearest to a half, until the errors add up to less than half a step.
+  // Rounds the values nearest to a half the other way, until the errors add up to at most half a step.
   void balance(double sum) {
     const auto count = static_cast<size_t>(std::fabs(std::nearbyint(sum)));
     if (count == 0) return;
@@ -99,11 +99,11 @@ class Channel {
 
   std::vector<float> values_;
   std::vector<int8_t> integers_;
-  std::vector<float> errors_;  // integer less exact number, in steps
+  std::vector<float> errors_;  // integer minus exact number, in steps
   double scale_ = 1;
 };
 
-// Returns the axis of a weight that has a scale for each index: that of the layer's output channels, or the first axis
+// Returns the axis of a weight whose indices have a scale each: that of the layer's output channels, or the first axis
 // of several elements.
 size_t channel_axis(const nnapi::Operation& reader, const nnapi::Operand& weight) {
   if (reader.code == OperationCode::DEPTHWISE_CONV_2D && weight.dims.size() == 4) return 3;

@@ -22,8 +22,8 @@ struct Int8Weight {
 
 // Rounds a float32 weight to int8 with a scale for each index of `axis`. A channel whose numbers are multiples of a
 // step keeps them exactly, if it has at most 127 steps on either side of 0; others have the scale (largest number) /
-// 127. The errors of a channel add up to at most half a step: where all inputs of a layer are alike, they cancel.
-// Nothing for a weight with numbers that are not finite. Holds the whole weight and its integers in memory.
+// 127. The errors of a channel add up to at most half a step, so that they cancel if all inputs of a layer are alike.
+// Returns nothing for a weight with numbers that are not finite. Holds the whole weight and its integers in memory.
 std::optional<Int8Weight> round_to_int8(const nnapi::Constant& weight, size_t axis);
 
 // A weight that has an int8 form.
@@ -40,26 +40,26 @@ struct Int8Candidate {
 // its subgraphs. The channels are the output channels of layers, and rows of other weights.
 std::vector<Int8Candidate> int8_candidates(nnapi::Model& model);
 
-// Makes the operand one that is stored as int8.
+// Changes the model so that the operand is stored as int8.
 void store_as_int8(const Int8Candidate& candidate);
 
-// What --int8-weights has come to, in one model or several.
+// The outcome of --int8-weights, in one model or several.
 struct StoredWeights {
   struct Weight {
     std::string name;
     size_t elements = 0;
     bool is_int8 = false;
   };
-  std::vector<Weight> weights;     // those that have an int8 form
-  double error = 0;                // the largest, of an output's range; of the parts, the worst
-  size_t samples = 0;              // that it was measured on; 0: it was not
-  bool has_given_samples = false;  // the samples are of the user
-  bool keeps_float16 = false;      // the others are stored as float16
+  std::vector<Weight> weights;     // the weights that have an int8 form
+  double error = 0;                // the largest error, as a share of an output's range; of several parts, the worst
+  size_t samples = 0;              // the number of samples that measured `error`; 0: none
+  bool has_given_samples = false;  // the samples come from the user
+  bool keeps_float16 = false;      // the other weights are stored as float16
 
   size_t int8_count() const;
 };
 
-// One line: how many are stored as int8, and which are not.
+// Returns one line: how many weights are stored as int8, and which are not.
 std::string to_text(const StoredWeights& stored);
 
 }  // namespace nnapi_convert

@@ -55,8 +55,8 @@ class SizeJson : public DimVisitor {
   throw ConvertError(ExitCode::kBadFile, fmt::format("malformed {}: a size {} found", kMetadataFile, value.dump()));
 }
 
-// Sizes that follow from others are linear in them and in their quotients: a file of many products would grow without
-// bounds, and their numbers would leave int64. `may_multiply` is false within a product.
+// Reads a size. A size that follows from others has to be linear in them and in their quotients: a file of many
+// products would grow without bounds, and their numbers would leave int64. `may_multiply` is false within a product.
 Dim size_of(const json& value, bool may_multiply) {
   constexpr int64_t kMost = int64_t{1} << 20;
   if (!value.is_array()) {
@@ -76,7 +76,7 @@ Dim size_of(const json& value, bool may_multiply) {
   fail_at_size(value);
 }
 
-// An open size that each call chooses is null.
+// Writes sizes; an open size that each call chooses is null.
 json shape_json(const Dims& dims, int input) {
   json shape = json::array();
   for (size_t axis = 0; axis < dims.size(); ++axis) {
@@ -106,7 +106,7 @@ SizeCondition condition_of(const json& value) {
           size_of(value.at("right"), true)};
 }
 
-// Conditions that a reader would refuse, as products of sizes, are left out.
+// Writes conditions; leaves out those that a reader would refuse, such as products of sizes.
 json conditions_json(const SizeConditions& conditions) {
   json result = json::array();
   for (const SizeCondition& condition : conditions) {
@@ -122,7 +122,7 @@ json conditions_json(const SizeConditions& conditions) {
   return result;
 }
 
-// Throws ConvertError for a size or a condition of one that no input has.
+// Throws ConvertError if a size or a condition refers to a size that no input has.
 void check_sizes(const std::vector<MetadataInput>& inputs, const SizeConditions& conditions) {
   const auto size_of_input = [&](int input, int axis) -> int64_t {
     const bool is_there = input >= 0 && static_cast<size_t>(input) < inputs.size() && axis >= 0 &&

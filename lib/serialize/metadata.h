@@ -25,29 +25,29 @@ struct MetadataInput {
 struct MetadataVariant {
   std::string name, quant;
   int feature_level = 0;
-  std::vector<Dims> sizes;  // of the arguments
-  std::string options;      // as Metadata::options
+  std::vector<Dims> sizes;  // the arguments' sizes
+  std::string options;      // like Metadata::options
 };
 
 struct Metadata {
   std::string quant;      // "none", "core", "full" or "nnapi"
   int feature_level = 0;  // the lowest level that runs the model
   std::vector<MetadataInput> inputs = {};
-  SizeConditions conditions = {};  // on sizes of the inputs; those that this file can say
+  SizeConditions conditions = {};  // on sizes of the inputs; only those that the file can express
   std::vector<Quantization> outputs = {};
-  std::string options = {};  // of the conversion as JSON, to convert the original again; empty: not recorded
-  std::vector<MetadataVariant> variants = {};  // of a package; the other fields are those of the
-                                               // first that takes and gives what the file does
-  std::string method = {};                     // of a file of several methods; else empty
+  std::string options = {};  // the conversion's options as JSON, to convert the original again; empty: not recorded
+  std::vector<MetadataVariant> variants = {};  // a package's models; the other fields are those of
+                                               // the first with the file's inputs and outputs
+  std::string method = {};                     // the method's name, in a file of several methods; else empty
 };
 
 Metadata make_metadata(const nnapi::Model& model, const ModuleInterface& interface, const std::string& quant);
 std::string to_json(const Metadata& metadata);
-// Of a file of several methods.
+// Returns the JSON of a file of several methods.
 std::string to_json(const std::vector<Metadata>& methods);
-// Throws ConvertError (kBadFile) for text that is no metadata of a known version.
+// Returns the metadata of a file of one method. Throws ConvertError (kBadFile) for other text or an unknown version.
 Metadata parse_metadata(const std::string& text);
-// Of each method; one without a name for a file of one method.
+// Returns the metadata of each method; for a file of one method, one without a name. Throws as parse_metadata() does.
 std::vector<Metadata> parse_methods_metadata(const std::string& text);
 
 }  // namespace nnapi_convert

@@ -7,7 +7,7 @@
 namespace nnapi_convert {
 namespace {
 
-// Null for dtypes that NumPy lacks.
+// Returns NumPy's name of the dtype; null if NumPy lacks it.
 const char* numpy_type(at::ScalarType dtype) {
   switch (dtype) {
     case at::kHalf:

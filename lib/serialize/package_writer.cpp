@@ -41,7 +41,7 @@ class WeightPlaces {
       offsets.push_back(known != nullptr ? known->offset : kNew);
     }
     const bool shares = std::any_of(offsets.begin(), offsets.end(), [](uint64_t offset) { return offset != kNew; });
-    // Weights of its own begin on a page of their own, so that they can be mapped alone.
+    // The weights of a buffer that shares none begin on a new page, so that they can be mapped alone.
     if (!shares) package_.weight_bytes = rounded_up(package_.weight_bytes, package_format::kWindowAlignment);
     for (size_t i = 0; i < offsets.size(); ++i) {
       if (offsets[i] == kNew) offsets[i] = add(buffer.weights[i].value, checksums[i], place);
@@ -108,8 +108,8 @@ bool is_mostly_float(const ShimBuffer& buffer) {
   return 2 * floats > all;
 }
 
-// Models of integers come first in the file, then those of floats: a model maps all from its first weight to its last
-// one, and shares most with its like.
+// Returns the buffers' order in the file: models of integers first, then models of floats. A model maps everything from
+// its first weight to its last, and shares most with models of its kind.
 std::vector<size_t> order_in_file(const std::vector<NamedBuffer>& buffers) {
   std::vector<size_t> order(buffers.size());
   std::iota(order.begin(), order.end(), size_t{0});

@@ -20,7 +20,7 @@ struct NamedBuffer {
 struct PackagePlace {
   size_t first_word = 0, word_count = 0;
   uint64_t weight_begin = 0, weight_bytes = 0;  // its part of the package's weights; others may share it
-  uint64_t own_bytes = 0;                       // of weights that no earlier buffer has
+  uint64_t own_bytes = 0;                       // the bytes of weights that no earlier buffer has
 };
 
 struct PackageBuffer {
@@ -30,10 +30,11 @@ struct PackageBuffer {
   uint64_t weight_bytes = 0;
 };
 
-// Reads all weights, one or two at a time. Throws ConvertError (kUsage) for too many buffers or too long names.
+// Makes a package; reads all weights, one or two at a time. Throws ConvertError (kUsage) for too many buffers or too
+// long names.
 PackageBuffer write_package(const std::vector<NamedBuffer>& buffers);
 
-// Writes the weights as write_weights() of a buffer does. Returns the CRC-32 of each buffer's part.
+// Writes the package's weights as write_weights() does for a buffer. Returns the CRC-32 of each buffer's part.
 std::vector<uint32_t> write_weights(PackageBuffer& package, bool releases, const nnapi::ByteSink& sink);
 
 // Writes the checksums of the buffers and of the package into the words.

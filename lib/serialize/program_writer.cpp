@@ -112,7 +112,7 @@ uint32_t ProgramWriter::tensor(const at::Tensor& tensor) {
   push_wide(words, data_bytes_);
   tensors_.push_back(tensor.detach().contiguous());
   data_bytes_ = aligned(data_bytes_ + tensors_.back().nbytes());
-  // Each has bytes of its own, so that no two of them are equal words, but for empty ones.
+  // Each tensor has an offset of its own, so that the words of two tensors differ unless they are empty.
   const uint32_t number = add_constant(words);
   tensor_numbers_.emplace(tensor.unsafeGetTensorImpl(), number);
   return number;

@@ -22,7 +22,7 @@ using ProgramWords = std::vector<uint32_t>;
 struct Program {
   ProgramWords words;
   std::vector<at::Tensor> tensors;  // the data: row-major, each at a multiple of kDataAlignment behind the words
-  uint64_t bytes = 0;               // of the record
+  uint64_t bytes = 0;               // the record's size
 
   // Hands over the record's bytes.
   void write(const nnapi::ByteSink& sink) const;
@@ -30,12 +30,12 @@ struct Program {
 
 struct ProgramArgument {
   std::string name, type;
-  uint32_t default_plus_1 = 0;  // a constant's number plus 1
+  uint32_t default_plus_1 = 0;  // the number of the constant that is the default, plus 1
 };
 
 struct ProgramMethod {
   std::string name;
-  std::vector<ProgramArgument> arguments;  // in the first registers
+  std::vector<ProgramArgument> arguments;  // they are in the first registers
   std::string result_type;
   uint32_t registers = 0, result = 0;  // `result` is an operand
   ProgramWords code;
@@ -43,18 +43,19 @@ struct ProgramMethod {
 
 struct ProgramSegment {
   uint32_t inputs = 0, outputs = 0;
-  uint32_t fallback_plus_1 = 0;  // the method that computes the same on the CPU, behind those with names; 0: none
+  // Number plus 1 of the method that computes the segment on the CPU; it is behind the named methods. 0: none.
+  uint32_t fallback_plus_1 = 0;
 };
 
-// True for the dtypes of tensors in programs.
+// Returns true for dtypes that tensors in programs can have.
 bool has_program_dtype(at::ScalarType dtype);
 
 class ProgramWriter {
  public:
-  // Without places an instruction doesn't tell the line of the model that it is of.
+  // Without places an instruction doesn't tell the model's line that it comes from.
   explicit ProgramWriter(bool keeps_places = true) : keeps_places_(keeps_places) {}
 
-  // A place such as "model.py:12" as instructions have it: 0 for none.
+  // Returns the word by which instructions refer to a place such as "model.py:12"; 0 for none.
   uint32_t place(const std::string& text) { return text.empty() || !keeps_places_ ? 0 : string(text) + 1; }
   // Returns the entry's number; an equal text or number has one entry.
   uint32_t string(const std::string& text);
@@ -63,10 +64,10 @@ class ProgramWriter {
   uint32_t constant(int64_t value);
   uint32_t constant(double value);
   uint32_t none();
-  // Throws std::invalid_argument, with what was found, for a value that programs can't hold: tensors of other dtypes or
-  // of more axes, objects of custom classes.
+  // Returns the constant's number. Throws std::invalid_argument, with what was found, for a value that programs can't
+  // hold: tensors of other dtypes or of more axes, objects of custom classes.
   uint32_t constant(const c10::IValue& value);
-  // An object with these constants as its fields.
+  // Returns the number of an object with these constants as its fields.
   uint32_t object(const std::vector<uint32_t>& fields);
 
   // Returns the method's number.
@@ -76,7 +77,7 @@ class ProgramWriter {
   }
   void add(ProgramSegment segment) { segments_.push_back(segment); }
 
-  // `state` is the constant that is the state at first. The writer can't be used afterwards.
+  // Returns the program. `state` is the constant that is the initial state. The writer can't be used afterwards.
   Program finish(uint32_t state);
 
  private:
@@ -89,7 +90,7 @@ class ProgramWriter {
   std::vector<uint32_t> op_names_;
   std::map<ProgramWords, uint32_t> constants_;
   std::vector<const ProgramWords*> constant_order_;
-  std::unordered_map<const void*, uint32_t> tensor_numbers_;  // by the tensor
+  std::unordered_map<const void*, uint32_t> tensor_numbers_;  // by tensor
   std::vector<at::Tensor> tensors_;
   uint64_t data_bytes_ = 0;
   std::vector<ProgramMethod> methods_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Offsets of aligned data.
+// Computes offsets of aligned data.
 #pragma once
 
 #include <cstdint>

@@ -14,13 +14,13 @@ namespace {
 
 namespace format = buffer_format_v2;
 
-constexpr size_t kLeastBytes = 4096;  // smaller ones, such as equal biases, are no reason to map others' weights
+constexpr size_t kLeastBytes = 4096;  // smaller weights, such as equal biases, don't justify mapping others' weights
 
-// The lowest buffer with which each buffer shares weights.
+// Returns for each buffer the lowest buffer with which it shares weights.
 std::vector<size_t> first_sharers(const std::vector<ShimBuffer*>& buffers) {
   std::vector<size_t> first(buffers.size());
   std::iota(first.begin(), first.end(), size_t{0});
-  nnapi::ConstantMap<size_t> known;  // the first buffer that has them
+  nnapi::ConstantMap<size_t> known;  // by weight: the first buffer that has it
   for (size_t i = 0; i < buffers.size(); ++i) {
     for (const PlacedWeight& weight : buffers[i]->weights) {
       if (weight.value.byte_count() < kLeastBytes) continue;
@@ -36,7 +36,7 @@ std::vector<size_t> first_sharers(const std::vector<ShimBuffer*>& buffers) {
   return first;
 }
 
-// Gives the buffers of a group all of its weights.
+// Gives each buffer of a group all weights of the group.
 void join_weights(const std::vector<ShimBuffer*>& group) {
   std::vector<PlacedWeight> all;
   uint64_t bytes = 0;

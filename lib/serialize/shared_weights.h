@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Weights that several buffers of a file have in common.
+// Stores weights that several buffers of a file have in common only once.
 #pragma once
 
 #include <cstddef>

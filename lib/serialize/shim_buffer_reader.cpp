@@ -158,7 +158,7 @@ class ShimBufferReader : private WordCursor {
   }
 
   BufferModel model_;  // the model that is being read
-  size_t axes_ = 0;    // of all arguments
+  size_t axes_ = 0;    // the number of axes of all arguments
 };
 
 }  // namespace

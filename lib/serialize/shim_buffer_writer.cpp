@@ -276,7 +276,7 @@ class ShimBufferWriter {
     return static_cast<uint64_t>(std::find(models_.begin(), models_.end(), &model) - models_.begin());
   }
 
-  static constexpr size_t kWordsBeforeOffset = 2;  // of a value's record
+  static constexpr size_t kWordsBeforeOffset = 2;  // in a value's record
 
   // Returns the weight's number. Several models may share a weight; one model has each weight once.
   size_t place_weight(const nnapi::Constant& value) {
@@ -340,12 +340,12 @@ class ShimBufferWriter {
     }
   }
 
-  // Long expressions lose their end.
+  // Returns the text, without its end if it is long.
   static std::string cut(const std::string& text) {
     constexpr size_t kMost = format::kMaxConditionText / 4;
     if (text.size() <= kMost) return text;
     size_t end = kMost;
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // within a letter of UTF-8
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // within a character of UTF-8
     return text.substr(0, end) + "...";
   }
 

@@ -33,8 +33,8 @@ torch::jit::Module build_shim_module(const ShimModuleRequest& request, const std
                                      DeferredTensors& late);
 // Builds the module around a package. The request has the model that the module's callers see.
 torch::jit::Module build_package_module(const ShimModuleRequest& request, PackageBuffer package, DeferredTensors& late);
-// Builds a module of the same forward around a compilation that was made, without the CPU model: what a runtime without
-// PyTorch runs of it.
+// Builds a module with the same forward around a compilation that exists already, without the CPU model: the part that
+// a runtime without PyTorch runs.
 torch::jit::Module build_without_cpu(const nnapi::Model& model, const ModuleInterface& interface,
                                      const c10::IValue& compilation);
 // Returns only the source, for people.

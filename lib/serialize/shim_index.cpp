@@ -31,7 +31,8 @@ std::vector<ShimRecords> shim_records(size_t compilations) {
   return shim_records_of_groups(groups);
 }
 
-// The state of a compilation is its weights and its words. A tensor is stored where it is met first.
+// The state of a compilation is its weights, then its words. The archive numbers tensors in the order in which it meets
+// them.
 std::vector<ShimRecords> shim_records_of_groups(const std::vector<std::vector<size_t>>& groups) {
   std::map<size_t, size_t> group_of;
   for (size_t group = 0; group < groups.size(); ++group) {

@@ -9,27 +9,27 @@
 
 namespace nnapi_convert {
 
-// Where a tensor of a model in several segments comes from: an output of a segment, or, without one, an argument of
-// forward.
+// The origin of a tensor in a model of several segments: output `number` of a segment, or, without a segment, argument
+// `number` of forward.
 struct ShimWire {
   std::optional<size_t> segment;
   size_t number = 0;
 };
 
-// How the segments of a model are wired, none of whose parts the CPU runs, in the order in which they run.
+// The wiring of a model's segments, in the order in which they run; the CPU runs no part of the model.
 struct ShimWiring {
-  size_t arguments = 0;                       // of forward
+  size_t arguments = 0;                       // the number of forward's arguments
   std::vector<std::vector<ShimWire>> inputs;  // by segment
-  std::vector<ShimWire> outputs;              // of forward
+  std::vector<ShimWire> outputs;              // forward's outputs
 };
 
 // The names of the records of a compilation's weights and words.
 struct ShimRecords {
   std::string weights, words;
 };
-// Of a module whose state begins with compilations, each with weights of its own.
+// Returns the records of a module whose state begins with compilations, each with weights of its own.
 std::vector<ShimRecords> shim_records(size_t compilations);
-// The same where the compilations of each group have the same weights; each compilation is in one group.
+// Returns such records if the compilations of each group have the same weights; each compilation is in one group.
 std::vector<ShimRecords> shim_records_of_groups(const std::vector<std::vector<size_t>>& groups);
 
 // Returns the index of a module with one compilation.

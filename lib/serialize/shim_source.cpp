@@ -78,7 +78,7 @@ class ShimSource {
     line_at(depth, fmt::format("nnapi_checked = (self.comp).check([{}])", boundary_.arguments()));
   }
 
-  // Of outputs that are quantised tensors; 0 of others, those among them that NNAPI dequantises.
+  // Returns the scales of outputs that are quantised tensors; 0 for others, also for those that NNAPI dequantises.
   std::vector<std::string> scales() const {
     std::vector<std::string> scales;
     for (size_t i = 0; i < request_.model.outputs.size(); ++i) {
@@ -93,7 +93,7 @@ class ShimSource {
                                fmt::join(scales(), ", ")));
   }
 
-  // The compilation gives results of NHWC in channels_last order.
+  // Returns the expression of an output. The compilation returns results of NHWC in channels_last order.
   std::string direct_result(const InterfaceOutput& output, const std::string& text) const {
     const bool is_reordered = output.is_contiguous && request_.model.outputs[output.index].nhwc;
     return is_reordered ? fmt::format("torch.contiguous({})", text) : text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The conditions on sizes that a file checks at each call, and what it says of a call that breaks one.
+// The conditions on sizes that a file checks at each call, and its messages for a call that breaks one.
 #pragma once
 
 #include <string>
@@ -9,17 +9,18 @@
 
 namespace nnapi_convert {
 
-// "input x: size 1:" or "sizes: size 0 of x + size 1 of y:", then the number found, then "64 or more".
+// The words of a message: "input x: size 1:" or "sizes: size 0 of x + size 1 of y:", then the number found, then "64 or
+// more".
 struct ConditionText {
   std::string subject, needed;
 
   std::string line() const { return subject + " " + needed; }
 };
-// `names` are those of the inputs.
+// Returns the words for a condition; `names` are the inputs' names.
 ConditionText text_of(const SizeCondition& condition, const std::vector<std::string>& names);
 ConditionText text_of(const SizeCondition& condition, const ModuleInterface& interface);
 
-// Returns false for a condition on an input that nothing reads: its rank isn't checked either.
+// Returns false for a condition on an input that nothing reads; the rank of such an input isn't checked either.
 bool is_checked(const SizeCondition& condition, const ModuleInterface& interface);
 
 }  // namespace nnapi_convert

@@ -83,7 +83,7 @@ c10::TypePtr key_type(const c10::IValue& key) {
   return key.isInt() ? c10::TypePtr(c10::IntType::get()) : c10::TypePtr(c10::FloatType::get());
 }
 
-// torch.format() puts a value in the place of each "{}", also of one that a name has.
+// torch.format() puts a value in the place of each "{}", also of one within a name.
 std::string message(const std::vector<MessagePart>& parts) {
   constexpr const char* kPlace = "{}";
   std::string pattern, arguments, text;

@@ -14,14 +14,14 @@ namespace nnapi_convert {
 std::string number(double value);
 // Returns the literal of a number, bool, text or None.
 std::string literal(const c10::IValue& value);
-// True for the types of a dict's keys that a text can name.
+// Returns true for types of dict keys that a text can name.
 bool is_named_key(const c10::Type& type);
 // Returns the text of a dict's key, as a ValuePath has it.
 std::string key_text(const c10::IValue& key);
 // Returns the type of a dict's key.
 c10::TypePtr key_type(const c10::IValue& key);
 
-// A part of a message: a text of any characters, or an expression whose value is shown.
+// A part of a message: a text of any characters, or an expression whose value the message shows.
 struct MessagePart {
   std::string text;
   bool is_expression = false;

@@ -69,7 +69,7 @@ torch::jit::Module build_module(const ModuleRequest& request, DeferredTensors& l
 torch::jit::Module build_cpu_module(const torch::jit::Module& original, const ModuleInterface& interface,
                                     const ForwardArguments& arguments, const BundledInputs& bundled_inputs) {
   const auto unit = original._ivalue()->compilation_unit();
-  // One original may have several counterparts: the one that gives samples, the CPU fallback.
+  // One original may have several counterparts: one that computes samples, and the CPU fallback.
   const std::string name = free_class_name(*unit, kCpuClass);
   const std::string source =
       cpu_source(name, original.type()->name()->qualifiedName(), interface, arguments, !bundled_inputs.empty());

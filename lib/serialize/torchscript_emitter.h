@@ -18,7 +18,7 @@ struct ModuleRequest {
   bool relax_fp16;
   const BundledInputs& bundled_inputs;  // may be empty
   ClassPlace place;
-  bool shares_weights = false;  // with other modules of equal weights
+  bool shares_weights = false;  // shares weights with other modules that have equal ones
 };
 
 // Builds the module: compiles the source, and sets the buffer and the weights, some of them late, as attributes.

@@ -58,7 +58,8 @@ class WrapperSource {
     line(fmt::format("  comp : Optional[{}]", kCompilation));
   }
 
-  // The module checks its inputs itself: PyTorch's loader silently computes wrong numbers from another scale.
+  // Writes check_inputs(). The module checks its inputs itself: PyTorch's loader silently computes wrong numbers from
+  // another scale.
   void check_method() {
     line(fmt::format("  def check_inputs(self: {}{}) -> None:", class_, boundary_.parameters()));
     for (size_t i = 0; i < inputs().size(); ++i) {
@@ -71,7 +72,7 @@ class WrapperSource {
     line("    return None");
   }
 
-  // NNAPI has no tensors without elements.
+  // Checks that open sizes are at least 1: NNAPI has no tensors without elements.
   void check_open_sizes(size_t number) {
     const InterfaceInput& input = inputs()[number];
     for (size_t axis = 0; axis < input.type.rank(); ++axis) {
@@ -96,11 +97,12 @@ class WrapperSource {
     line("    nnapi_patched = torch.index_copy_(self.ser_model, 0, self.patch_words, nnapi_values)");
   }
 
-  // The last compilations stay, for calls with their sizes. The first one with other sizes says so.
+  // Returns an attribute's name. The last kKeptSizes compilations stay, for calls with their sizes. The first call with
+  // other sizes warns.
   static std::string compilation(int number) { return number == 0 ? "comp" : fmt::format("comp_{}", number); }
   static std::string sizes_of(int number) { return number == 0 ? "sizes" : fmt::format("sizes_{}", number); }
 
-  // All sizes of the call's inputs; check_inputs() has checked their ranks.
+  // Returns the list of all sizes of the call's inputs; check_inputs() has checked their ranks.
   std::string call_sizes() const {
     std::vector<std::string> sizes;
     for (const InterfaceInput& input : inputs()) {
@@ -129,7 +131,7 @@ class WrapperSource {
     line(fmt::format("    self.{} = {}", sizes_of(0), call_sizes()));
   }
 
-  // The compilation for the sizes of this call.
+  // Writes the choice of the compilation for the sizes of this call.
   void choose_compilation() {
     line(fmt::format("    nnapi_sizes = {}", call_sizes()));
     std::string indent = "    ";
@@ -154,7 +156,7 @@ class WrapperSource {
     line("        pass");
   }
 
-  // Replaces int8 weights that have scales by float32 ones, likewise. A module that was saved after it ran has none.
+  // Replaces int8 weights that have scales by float32 ones. A module that was saved after it ran has no such weights.
   void scale_weights() {
     line("    for nnapi_i in range(torch.len(self.weights)):");
     line("      nnapi_weight = (self.weights)[nnapi_i]");

@@ -14,7 +14,7 @@ namespace nnapi_convert {
 // The namespace of the emitted classes, and the name of the class that callers load.
 constexpr const char* kWrapperNamespace = "__torch__.nnapi_convert";
 constexpr const char* kWrapperClass = "NnapiModule";
-constexpr int kKeptSizes = 4;  // of a model with flexible sizes: the last ones whose compilations are kept
+constexpr int kKeptSizes = 4;  // for a model with flexible sizes: the number of last sizes whose compilations are kept
 std::string qualified_class(const std::string& name);
 
 struct WrapperRequest {

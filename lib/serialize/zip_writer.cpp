@@ -18,7 +18,7 @@ constexpr uint32_t kHeader = 0x04034b50, kDescriptor = 0x08074b50, kEntry = 0x02
                    kLocator64 = 0x07064b50, kEnd = 0x06054b50;
 constexpr uint16_t kNameIsUtf8 = 0x0800, kSizesFollow = 0x0008;
 constexpr uint16_t kDeflateVersion = 20, kZip64Version = 45;
-constexpr uint16_t kMadeBy = 0x031e;    // as PyTorch says: Unix, version 3.0
+constexpr uint16_t kMadeBy = 0x031e;    // PyTorch's value: Unix, version 3.0
 constexpr uint64_t kIn64 = UINT32_MAX;  // numbers from this one on stand in ZIP64 fields
 constexpr uint64_t kHeaderBytes = 30, kFieldBytes = 4, kRecordAlignment = 64;
 
@@ -38,7 +38,7 @@ class Numbers {
   std::string bytes_;
 };
 
-// The field of the numbers that have no place in 32 bits; empty if all have.
+// Returns the ZIP64 field of the numbers that don't fit into 32 bits; empty if all do.
 std::string field_64(const ZipContent& content, uint64_t begin) {
   Numbers numbers;
   if (content.bytes >= kIn64) numbers.u64(content.bytes);
@@ -53,7 +53,7 @@ uint64_t header_end(const std::string& name, const ZipContent& content, uint64_t
   return begin + kHeaderBytes + name.size() + field_64(content, begin).size() + kFieldBytes;
 }
 
-// An empty record needs no descriptor after its content.
+// Returns whether a descriptor follows the content; an empty record needs none.
 bool has_descriptor(const ZipContent& content) {
   return content.bytes != 0;
 }

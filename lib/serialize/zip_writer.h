@@ -13,27 +13,27 @@
 
 namespace nnapi_convert {
 
-// What the archive's directory says of a record.
+// The archive directory's facts about a record.
 struct ZipContent {
   uint64_t bytes = 0;
   uint64_t stored_bytes = 0;
   uint32_t checksum = 0;  // CRC-32 of the bytes
-  uint16_t method = 0;    // 0: stored as they are; 8: deflated
+  uint16_t method = 0;    // 0: the bytes are stored as they are; 8: deflated
 };
 
 class ZipWriter {
  public:
-  // Hands over a record's content in pieces.
+  // A function that hands over a record's content in pieces.
   using Write = std::function<void(const nnapi::ByteSink& sink)>;
 
-  // `sink` takes the archive's next bytes. All records are in the folder `root`; in none where it is empty.
+  // `sink` takes the archive's next bytes. All records are in the folder `root`; in no folder if it is empty.
   ZipWriter(const std::string& root, nnapi::ByteSink sink)
       : root_(root.empty() ? "" : root + '/'), sink_(std::move(sink)) {}
 
   void add(const std::string& name, const std::string& content);
   // Adds a record of `bytes` bytes, as many as `write` has to give. Returns their CRC-32.
   uint32_t add(const std::string& name, uint64_t bytes, const Write& write);
-  // Adds a record that readers inflate, where that is smaller.
+  // Adds a record, deflated if that is smaller.
   void add_deflated(const std::string& name, const std::string& content);
   // Adds a record of another archive; `write` gives its stored bytes.
   void add_stored(const std::string& name, const ZipContent& content, const Write& write);

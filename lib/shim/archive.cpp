@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Off_t has 64 bits on 32-bit systems too.
+// Makes off_t 64 bits wide on 32-bit systems, too.
 #define _FILE_OFFSET_BITS 64
 
 #include "lib/shim/archive.h"
@@ -170,7 +170,7 @@ void Archive::drop_words() {
 int Archive::open(const char* path, nnapi_shim_error* error) {
   close();
   if (path == nullptr) return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "the archive's path is NULL; give a path");
-  fd_ = ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // else opening a pipe waits for its writer
+  fd_ = ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // without O_NONBLOCK, opening a pipe waits for its writer
   struct stat status;
   if (fd_ < 0 || ::fstat(fd_, &status) != 0) {
     return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "%.300s can't be opened: %s", path, std::strerror(errno));
@@ -227,7 +227,7 @@ int Archive::open(nnapi_shim_reader reader, void* context, uint64_t bytes, nnapi
   return status;
 }
 
-// Frees the memory pages of what a reader read that hold neither weights nor a program.
+// Frees the memory pages of an archive read by a reader that hold neither weights nor a program.
 void Archive::release_but_weights() {
   const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
   const Mapping all = mappings_[0];
@@ -269,7 +269,7 @@ int Archive::read_all(nnapi_shim_reader reader, void* context, uint64_t bytes, n
   return NNAPI_SHIM_OK;
 }
 
-// Opens the part of the file fd_ that `part` says.
+// Opens the part of the file fd_ that `part` describes.
 int Archive::open_file(const ZipFile& part, nnapi_shim_error* error) {
   ZipFile file = part;
   file.fd = fd_;
@@ -337,7 +337,7 @@ int Archive::read_program(const ZipFile& file, uint64_t offset, uint64_t bytes, 
   if (const int status = map_weights(file, offset, bytes, &mapped, error)) return status;
   program_.data = mapped.data;
   if (reinterpret_cast<uintptr_t>(mapped.data) % kAlignment == 0) return NNAPI_SHIM_OK;
-  // The allocator aligns for every dtype.
+  // The program is copied: the allocator aligns memory for every dtype.
   program_copy_.assign(mapped.data, mapped.data + program_.bytes);
   program_.data = program_copy_.data();
   return NNAPI_SHIM_OK;

@@ -27,7 +27,7 @@ struct ArchivePart {
   Weights weights;
 };
 
-// The record of a program, which lives as long as the archive; null without one.
+// The record of a program, whose bytes live as long as the archive; null without a program.
 struct ProgramRecord {
   const uint8_t* data = nullptr;
   size_t bytes = 0;
@@ -48,26 +48,26 @@ class Archive {
   // archive, is damaged, has these records deflated or was not written with --runtime shim;
   // NNAPI_SHIM_FAILED if the weights can't be mapped.
   int open(const char* path, nnapi_shim_error* error);
-  // The same for an archive that begins at `offset` of an open file and has `bytes` bytes; kToEnd: up to the file's
-  // end. Keeps a descriptor of its own; the caller may close `fd`.
+  // Opens an archive that begins at `offset` of an open file and has `bytes` bytes; kToEnd: up to the file's end. Keeps
+  // a descriptor of its own; the caller may close `fd`.
   static constexpr uint64_t kToEnd = ~uint64_t{0};
   int open(int fd, uint64_t offset, uint64_t bytes, nnapi_shim_error* error);
-  // The same for an archive in memory, which has to outlive this object.
+  // Opens an archive in memory, which has to outlive this object.
   int open(const void* memory, uint64_t bytes, nnapi_shim_error* error);
-  // The same for an archive of `bytes` bytes that a function reads, once and from its begin to its end, before this
-  // function returns. Of what it reads, the weights stay in memory of this process.
+  // Opens an archive of `bytes` bytes through `reader`, which reads it once, from its begin to its end, before this
+  // function returns. The weights stay in memory of this process.
   int open(nnapi_shim_reader reader, void* context, uint64_t bytes, nnapi_shim_error* error);
 
-  // The segments, in the order in which they run; one for a whole model, and none if no archive is open.
+  // Returns the segments, in the order in which they run; one for a whole model, and none if no archive is open.
   const std::vector<ArchivePart>& parts() const { return parts_; }
-  // How the segments are wired.
+  // Returns the wiring of the segments.
   const Wiring& wiring() const { return wiring_; }
-  // How what runs outside of NNAPI is computed.
+  // Returns the program of the steps that run outside of NNAPI.
   const ProgramRecord& program() const { return program_; }
-  // Whether the program has steps between the segments, so that it alone can run them. Else it only gives arguments and
-  // results the names and forms that they have in PyTorch.
+  // Returns whether the program has steps between the segments, so that only the program can run them. Otherwise it
+  // only gives arguments and results the names and forms that they have in PyTorch.
   bool has_steps() const { return has_steps_; }
-  // What the archive tells an app about the model.
+  // Returns the records that tell an app about the model.
   const AttachedRecords& attached() const { return attached_; }
   // Frees the words, which ModelBuffer::parse copies.
   void drop_words();
@@ -95,9 +95,9 @@ class Archive {
   ProgramRecord program_;
   bool has_steps_ = false;
   AttachedRecords attached_;
-  std::vector<uint8_t> program_copy_;  // where the record can't be used in its place
+  std::vector<uint8_t> program_copy_;  // a copy, if the record isn't aligned in its place
   int fd_ = -1;
-  std::vector<Mapping> mappings_;  // of each segment's weights in a file; of all that a reader read
+  std::vector<Mapping> mappings_;  // each segment's weights in a file; or the whole archive, if a reader read it
 };
 
 }  // namespace nnapi_shim

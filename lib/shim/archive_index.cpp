@@ -31,7 +31,7 @@ bool to_wire(const std::string& text, uint32_t segments, Wire* wire) {
          to_number(text.substr(dot + 1), kMostNumber, &wire->number);
 }
 
-// Reads the wires of a line, that are parted by spaces.
+// Reads the wires of a line, which spaces separate.
 bool to_wires(std::string line, uint32_t segments, std::vector<Wire>* wires) {
   std::string part;
   while (!line.empty()) {

@@ -9,18 +9,18 @@
 
 namespace nnapi_shim {
 
-// Where a tensor comes from: an output of an earlier segment, or an argument of forward.
+// The origin of a tensor: output `number` of an earlier segment, or argument `number` of forward.
 struct Wire {
   static constexpr uint32_t kArgument = ~uint32_t{0};
   uint32_t segment = kArgument;
   uint32_t number = 0;
 };
 
-// Empty for one segment.
+// The wiring of several segments; empty for one segment.
 struct Wiring {
   std::vector<std::vector<Wire>> inputs;  // by segment: each of its arguments
-  std::vector<Wire> outputs;              // of forward: outputs of segments, none twice
-  uint32_t argument_count = 0;            // of forward
+  std::vector<Wire> outputs;              // forward's outputs: outputs of segments, none twice
+  uint32_t argument_count = 0;            // the number of forward's arguments
 };
 
 struct RecordNames {
@@ -28,12 +28,12 @@ struct RecordNames {
 };
 
 struct ArchiveIndex {
-  std::string program;               // the name of its record; empty: there is none
+  std::string program;               // the name of the program's record; empty: there is none
   std::vector<RecordNames> records;  // by segment
   Wiring wiring;                     // empty with a program, which wires its segments itself
 
-  // Returns false for another text. Segments read only what forward gets or earlier segments make; how many outputs
-  // these have, the text does not tell.
+  // Returns false for a text that is no index. Checks that segments read only arguments of forward and outputs of
+  // earlier segments, but not how many outputs these have: the text does not tell.
   bool parse(const std::string& text);
 };
 

@@ -44,7 +44,7 @@ float element(const nnapi_shim_tensor& tensor, const void* data, size_t index) {
   return static_cast<float>(number - tensor.zero_point) * tensor.scale;
 }
 
-// Whether `b` comes before `a` among the best. What is not a number comes last.
+// Returns whether `b` comes before `a` among the best. NaN comes last.
 bool is_better(float b, float a) {
   return b > a || (std::isnan(a) && !std::isnan(b));
 }

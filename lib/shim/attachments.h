@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an archive tells an app about its model: how pictures become its input, the names of its classes, notes.
+// The records that tell an app about its model: how pictures become its input, the names of its classes, notes.
 #pragma once
 
 #include <cstddef>
@@ -20,15 +20,15 @@ struct AttachedRecords {
 struct Attachments {
   bool has_pictures = false;
   PictureRecord pictures;
-  std::string picture_path;  // of the argument that takes them; may be empty
+  std::string picture_path;  // path of the argument that takes pictures; may be empty
   std::vector<std::string> labels;
   std::vector<std::pair<std::string, std::string>> notes;
 
-  // NNAPI_SHIM_BAD_MODEL for records of another form.
+  // Reads the records. Returns NNAPI_SHIM_BAD_MODEL if one has another form.
   int read(const AttachedRecords& records, nnapi_shim_error* error);
 };
 
-// Finds the `count` largest elements of a tensor, the first of equal ones first. Gives their number.
+// Finds the `count` largest elements of a tensor, the first of equal ones first. Returns how many it found.
 size_t find_best(const nnapi_shim_tensor& tensor, const void* data, nnapi_shim_score* best, size_t count);
 
 }  // namespace nnapi_shim

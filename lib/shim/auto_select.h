@@ -29,8 +29,8 @@ class AutoSelect {
   const char* choice();
 
  private:
-  static constexpr size_t kWarmUps = 1, kMeasured = 5;  // calls of each side
-  static constexpr int kMostFailures = 3;               // of NNAPI in a row
+  static constexpr size_t kWarmUps = 1, kMeasured = 5;  // numbers of calls for each side
+  static constexpr int kMostFailures = 3;               // failures of NNAPI in a row
 
   void decide();
 

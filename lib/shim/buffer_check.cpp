@@ -262,7 +262,7 @@ class ModelChecker {
     return refuse_offset(record, value, "a range within the weights");
   }
 
-  // The operand is a TENSOR_FLOAT32 of fixed sizes, with `times` as many bytes as the value.
+  // Checks that the operand is a TENSOR_FLOAT32 of fixed sizes, with `times` as many bytes as the value.
   bool check_rounded(const ValueView& value, const OperandView& operand, size_t record, const char* what,
                      uint64_t times) const {
     uint64_t bytes = 0;
@@ -386,8 +386,8 @@ class ModelChecker {
   size_t number_ = 0;  // the number of the model being checked
   const ModelLayout* model_ = nullptr;
   const SubgraphView* subgraph_ = nullptr;
-  std::vector<uint8_t> roles_, is_output_;  // of each operand
-  std::vector<uint8_t> patched_;            // of each word: 1 patched, 2 where that is allowed; empty without patches
+  std::vector<uint8_t> roles_, is_output_;  // by operand
+  std::vector<uint8_t> patched_;            // by word: 1 patched, 2 patched and allowed; empty without patches
 };
 
 }  // namespace

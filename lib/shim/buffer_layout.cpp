@@ -204,7 +204,7 @@ class LayoutFinder {
     return true;
   }
 
-  // Their content is checked with the expressions.
+  // Finds where each condition starts; check_conditions() checks their content.
   bool find_conditions() {
     if (words_[format::kVersionWord] < format::kConditionsVersion) return true;
     size_t counted = 0;

@@ -42,7 +42,7 @@ int configure(nnapi_shim_model& model, const nnapi_shim_options* options, nnapi_
   return status == NNAPI_SHIM_OK ? model.configure(read, error) : status;
 }
 
-// Gives the input or output of this number.
+// Describes the input or output number `index`.
 int describe_one(nnapi_shim_model& model, const nnapi_shim::CallShapes& shapes, bool is_output, uint32_t index,
                  nnapi_shim_tensor* tensor, nnapi_shim_error* error) {
   std::shared_ptr<const nnapi_shim::CallTensors> tensors;
@@ -68,7 +68,7 @@ int make_model(nnapi_shim::Archive opened, nnapi_shim_model** model, nnapi_shim_
   return status;
 }
 
-// Checks what a function of pictures was given.
+// Checks the arguments of a function for pictures.
 int check_pictures(const nnapi_shim_model* model, const nnapi_shim_picture* picture, const nnapi_shim_tensor* tensor,
                    const void* data, const char* function, nnapi_shim_error* error) {
   if (!model || !picture) return fail_null(error, function, model ? "picture" : "model");

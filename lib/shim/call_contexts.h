@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contexts of calls: each call that runs has one of its own, and what it leaves of memory serves the next call.
+// Keeps contexts for calls: each running call has one of its own, whose memory serves the next call.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,10 @@ namespace nnapi_shim {
 
 class CallContexts {
  public:
-  // Gives an idle context, or a new one, whose random numbers are others than those of the ones before.
+  // Returns an idle context, or a new one, whose random numbers differ from those of earlier contexts.
   std::unique_ptr<program::Context> take();
-  // The context holds no values any more; one that still has memory in use, as values refer to each other, is freed.
+  // Keeps a context whose values are gone for a later call. Frees one that still has memory in use, as its values refer
+  // to each other.
   void give_back(std::unique_ptr<program::Context> context);
 
  private:

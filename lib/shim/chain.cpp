@@ -9,7 +9,7 @@
 namespace nnapi_shim {
 namespace {
 
-// The sizes in PyTorch's order.
+// Returns the tensor's sizes in PyTorch's order.
 std::vector<int64_t> sizes_of(const nnapi_shim_tensor& tensor) {
   std::vector<int64_t> sizes(tensor.sizes, tensor.sizes + tensor.rank);
   if (tensor.is_nhwc != 0) std::rotate(sizes.begin() + 1, sizes.end() - 1, sizes.end());
@@ -39,7 +39,7 @@ struct Places {
   const nnapi_shim_place* shared() const { return has_memory ? places.data() : nullptr; }
 };
 
-// Counts operations on through the segments.
+// Passes operations on to `visit` with numbers that go on from segment to segment.
 struct Visit {
   nnapi_shim_operation_visitor visit;
   void* user;
@@ -53,7 +53,7 @@ void visit_one(void* user, uint32_t number, int32_t code, const char* name, cons
   visit->visit(visit->user, visit->before + number, code, name, source, is_supported);
 }
 
-// Each argument of a segment is one input of NNAPI, and what wires name is there.
+// Checks that each argument of a segment is one input of NNAPI, and that the outputs that wires name exist.
 int check_wiring(const Segments& segments, const Wiring& wiring, nnapi_shim_error* error) {
   for (size_t i = 0; i < segments.size(); ++i) {
     const std::vector<int32_t>& arguments = segments[i]->input_arguments();
@@ -77,13 +77,13 @@ int check_wiring(const Segments& segments, const Wiring& wiring, nnapi_shim_erro
 
 }  // namespace
 
-// What a run knows.
+// The state of a run.
 struct Chain::Call {
   std::vector<BoundSegment> bound;
   CallTensors tensors;
   const RunBuffers& buffers;
-  std::vector<std::vector<uint8_t>> memory;         // between segments
-  std::vector<std::vector<nnapi_shim_place>> made;  // by segment: where its outputs are
+  std::vector<std::vector<uint8_t>> memory;         // of the tensors between segments
+  std::vector<std::vector<nnapi_shim_place>> made;  // by segment: the places of its outputs
 };
 
 std::unique_ptr<OpenModel> make_chain(Segments segments, Wiring wiring, nnapi_shim_error* error) {
@@ -135,13 +135,13 @@ int Chain::bind(const CallShapes& shapes, std::vector<BoundSegment>* bound, nnap
   return status;
 }
 
-// Returns the number of the input that the argument of forward is.
+// Returns the number of the input that holds this argument of forward.
 size_t Chain::input_of(uint32_t argument) const {
   return static_cast<size_t>(std::find(inputs_.begin(), inputs_.end(), static_cast<int32_t>(argument)) -
                              inputs_.begin());
 }
 
-// Lists what callers give and get, and checks that the segments fit together.
+// Lists the tensors that callers give and get, and checks that the segments fit together.
 int Chain::list_tensors(const std::vector<BoundSegment>& bound, CallTensors* tensors, nnapi_shim_error* error) const {
   std::vector<const nnapi_shim_tensor*> inputs(inputs_.size(), nullptr);
   for (size_t i = 0; i < bound.size(); ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A file of several segments that run one after the other, of which none is the CPU's. Memory between them holds the
+// A file of several segments that run one after the other; the CPU runs none of them. Memory between them holds the
 // outputs that later segments read.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace nnapi_shim {
 
-// Returns null, and NNAPI_SHIM_BAD_MODEL in `error`, for segments that don't fit the wiring.
+// Makes the chain. Returns null, and NNAPI_SHIM_BAD_MODEL in `error`, for segments that don't fit the wiring.
 std::unique_ptr<OpenModel> make_chain(Segments segments, Wiring wiring, nnapi_shim_error* error);
 
 class Chain final : public OpenModel {
@@ -40,9 +40,9 @@ class Chain final : public OpenModel {
   void choice(char* text, size_t bytes) override { segments_[0]->choice(text, bytes); }
 
  private:
-  // A segment for the shapes of a call.
+  // A segment with the shapes of a call.
   struct BoundSegment {
-    std::vector<std::vector<int64_t>> sizes;  // of its arguments
+    std::vector<std::vector<int64_t>> sizes;  // the sizes of its arguments
     std::vector<nnapi_shim_shape> shapes;     // pointers into `sizes`
     std::shared_ptr<const CallTensors> tensors;
   };

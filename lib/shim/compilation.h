@@ -46,7 +46,7 @@ class CompiledModel {
   const std::string& devices() const { return choice_.names; }
   bool weights_are_mapped() const { return model_.weights().memory() != nullptr; }
   bool copies_weights() const { return model_.weights().copies(); }
-  const std::string& forbidden() const { return choice_.forbidden; }  // see DeviceChoice
+  const std::string& forbidden() const { return choice_.forbidden; }  // as DeviceChoice::forbidden
 
  private:
   int compile(const ModelView& view, const CacheToken* token, nnapi_shim_error* error);

@@ -140,7 +140,7 @@ int DeviceSearch::try_choice(const Request& request, const DeviceChoice& choice,
   return status;
 }
 
-// Tries the device as it was good before: with its cache, unless that made it fail.
+// Tries the device in the way in which it was good before: with its cache, unless the cache made it fail.
 int DeviceSearch::try_with_cache(const Request& request, const DeviceChoice& choice, Verdict before, bool copies,
                                  Trusted* found, Verdict* verdict, nnapi_shim_error* error) {
   const bool is_uncached = before == Verdict::kUncached || before == Verdict::kCopiedUncached;
@@ -182,8 +182,8 @@ std::shared_ptr<CompiledModel> DeviceSearch::compile(const ModelView& view, cons
 }
 
 // Runs all samples on a device that is not known yet, and one on a device that was good at an earlier start. Samples of
-// other shapes than the caller's need a compilation of their own: they are for devices that are not known, and left out
-// where a driver rule is about these shapes.
+// other shapes than the caller's need a compilation of their own: only devices that are not known run them, and samples
+// for whose shapes a driver rule forbids another device are left out.
 int DeviceSearch::check(const Request& request, const DeviceChoice& choice, Verdict before, bool copies, Trusted* found,
                         nnapi_shim_error* error) {
   const bool is_known = is_good(before);

@@ -22,11 +22,11 @@ namespace nnapi_shim {
 // Returns the verdict that follows from a failure; kUnknown if another time may end better.
 Verdict verdict_of(const nnapi_shim_error& failure);
 
-// Makes of a failure with weights by file descriptor the sentence that the device gets a copy.
+// Turns the message of a failure with weights by file descriptor into the sentence that the device gets a copy.
 void note_copies(const std::string& devices, nnapi_shim_error* error);
 
-// What a search needs to know of the model. All of it has to outlive the search; `library`, `options` and `verdicts`
-// what it finds, too.
+// The model as a search needs it. All parts have to outlive the search; `library`, `options` and `verdicts` also the
+// compiled model that it finds.
 struct SearchedModel {
   const NnapiLibrary& library;
   const Options& options;
@@ -40,7 +40,7 @@ struct Trusted {
   std::shared_ptr<CompiledModel> compiled;
   DeviceChoice choice;
   std::unique_ptr<Journal> journal;  // for the first runs; may be null
-  uint64_t check_ns = 0;             // that the samples took
+  uint64_t check_ns = 0;             // the time that the samples took
   uint32_t checked_samples = 0;
 };
 
@@ -58,8 +58,8 @@ class DeviceSearch {
     const CallShapes& shapes;
   };
   struct Way {
-    bool copies;     // NNAPI gets no file of the weights
-    bool is_cached;  // the device may load what it compiled before
+    bool copies;     // NNAPI gets a copy of the weights, not their file
+    bool is_cached;  // the device may load an earlier compilation from its cache
   };
   bool is_allowed(const DeviceChoice& choice, Verdict verdict, bool is_fatal, const std::string& reason,
                   nnapi_shim_error* error) const;

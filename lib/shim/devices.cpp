@@ -196,7 +196,7 @@ int choose_devices(const NnapiLibrary& library, const Options& options, const Mo
 
 namespace {
 
-// Journals hold texts of limited length: the checksum tells longer ones apart.
+// Shortens a long text, as journals hold texts of limited length. A checksum at its end tells such texts apart.
 void shorten(std::string* text) {
   constexpr size_t kMost = 200;
   if (text->size() <= kMost) return;
@@ -251,7 +251,7 @@ int list_choices(const NnapiLibrary& library, const Options& options, const Mode
   for (const Device& device : asked) {
     if (!is_reference(device)) choices->push_back(choice_of(device, is_any));
   }
-  // Where only one device is there beside the reference CPU, choosing it alone would repeat the first choice.
+  // If there is only one device beside the reference CPU, choosing it alone would repeat the first choice.
   if (is_any && choices->size() == 2) choices->pop_back();
   for (const Device& device : asked) {
     if (is_any && is_reference(device)) choices->push_back(choice_of(device, false));

@@ -20,30 +20,30 @@ struct Device {
   const char* version = "";  // owned by NNAPI; stays valid
   int32_t type = 0;          // ANEURALNETWORKS_DEVICE_*
   int64_t feature_level_code = 0;
-  uint32_t feature_level = 0;  // that apps can use: not above NNAPI's own
+  uint32_t feature_level = 0;  // the level that apps can use: not above NNAPI's own
 };
 
-// Lists all devices. NNAPI_SHIM_TOO_OLD below feature level 3, where NNAPI can't list devices.
+// Lists all devices. Returns NNAPI_SHIM_TOO_OLD below feature level 3, where NNAPI can't list devices.
 int list_devices(const NnapiLibrary& library, std::vector<Device>* devices, nnapi_shim_error* error);
 
 // The chosen devices; without any, NNAPI chooses.
 struct DeviceChoice {
   std::vector<ANeuralNetworksDevice*> handles;
   std::string names;  // separated by ", "
-  // What verdicts are kept by: names and driver versions, also of a choice that is left to NNAPI.
+  // The names and driver versions under which verdicts are kept, also for a choice that is left to NNAPI.
   std::string key, version;
   bool may_add_reference = false;  // the reference CPU may run what the devices don't support
   bool is_reference = false;       // the choice is the reference CPU alone
-  std::string forbidden;           // which devices driver rules left out, and why; empty: none
+  std::string forbidden;           // a text that tells which devices driver rules left out, and why; empty: none
 };
 
 // The devices that the options ask for and that no driver rule keeps away.
 struct AllowedDevices {
   std::vector<Device> devices;
-  std::string forbidden;  // as in DeviceChoice
+  std::string forbidden;  // as DeviceChoice::forbidden
 };
 
-// Lists them, for the model of `view`; null: for every model. Fails as list_devices() does.
+// Lists the allowed devices for the model of `view`; null: for every model. Fails as list_devices() does.
 int list_allowed_devices(const NnapiLibrary& library, const Options& options, const ModelView* view,
                          AllowedDevices* allowed, nnapi_shim_error* error);
 

@@ -15,10 +15,11 @@ namespace {
 
 using nnapi_convert::OperandCode;
 
-constexpr size_t kUsual = 4;  // up to so many arguments and results fit without memory from the heap
+constexpr size_t kUsual = 4;  // so many arguments and results fit without memory from the heap
 
 #ifdef __SSE2__
-// Compilers make fast code of the plain loop on arm64, but slow code for SSE. Returns the number of pixels done.
+// Interleaves pixels, four at a time; returns how many are done. Compilers make fast code of the plain loop on arm64,
+// but slow code for SSE.
 int64_t interleave_fast(const float* red, const float* green, const float* blue, float* to, int64_t pixels) {
   using Four = float __attribute__((vector_size(16)));
   int64_t i = 0;
@@ -123,7 +124,7 @@ c10::ScalarType scalar_type(int32_t operand_type) {
 
 void check_input(const at::Tensor& input, const nnapi_shim_tensor& needed, size_t index) {
   const c10::ScalarType dtype = scalar_type(needed.type);
-  // Codes of scale 1 and zero point 0 are the numbers themselves.
+  // Integers of scale 1 and zero point 0 are the numbers themselves.
   const bool is_bytes = dtype == at::kQUInt8 && needed.scale == 1 && needed.zero_point == 0;
   const bool fits = input.scalar_type() == dtype || (is_bytes && input.scalar_type() == at::kByte);
   TORCH_CHECK(fits, "nnapi-convert: input ", index, ": dtype ", input.scalar_type(), " found, ", dtype, " needed");

@@ -36,7 +36,7 @@ class DirectCall {
   struct Boundary {
     nnapi_shim_tensor tensor;
     c10::ScalarType dtype;
-    std::vector<int64_t> sizes;  // in PyTorch's order
+    std::vector<int64_t> sizes;  // the sizes in PyTorch's order
     bool is_nhwc;
   };
   // The inputs and outputs that the core reports for arguments of these shapes.

@@ -26,7 +26,7 @@ bool after_code(const char* name, int32_t* code) {
   return std::strcmp(name, "INPUT") == 0 || operation_code(name, code);
 }
 
-// Reads the rules; `needed` is what the text lacks where the reading ended.
+// Reads the rules. needed() tells what the text lacks at the place where the reading ended.
 class RuleReader {
  public:
   RuleReader(const char* text, size_t bytes, std::string* texts) : json_(text, bytes), texts_(*texts) {}
@@ -139,7 +139,7 @@ bool DriverRule::holds(const SubgraphView& model, const OperationView& operation
     const bool is_input = i < operation.input_count;
     const uint32_t number = is_input ? operation.inputs[i] : operation.outputs[i - operation.input_count];
     const OperandView& operand = model.operands[number];
-    uint64_t element_count = 1;  // a size that is not known counts as 0
+    uint64_t element_count = 1;  // an unknown size counts as 0
     for (uint32_t axis = 0; axis < operand.rank; ++axis) element_count *= operand.dims[axis];
     has_type = has_type || types.has(operand.type);
     has_elements = has_elements || element_count >= elements;

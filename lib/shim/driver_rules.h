@@ -16,7 +16,7 @@
 
 namespace nnapi_shim {
 
-// A set of NNAPI's codes of operations or types; higher ones than it can hold are in no set.
+// A set of NNAPI's codes of operations or types. Codes from kMost on are in no set.
 struct CodeSet {
   static constexpr int32_t kMost = 128;
   uint64_t bits[2] = {0, 0};
@@ -26,14 +26,14 @@ struct CodeSet {
   void add(int32_t code) { bits[code / 64] |= uint64_t{1} << (code % 64); }
 };
 
-// Conditions that are empty always hold; the schema describes each.
+// A rule. Conditions that are empty always hold; the schema describes each.
 struct DriverRule {
   enum Text { kDevice, kDriver, kFrom, kBefore, kReason, kTexts };
 
-  uint32_t texts[kTexts] = {0, 0, 0, 0, 0};  // where they begin in the text of all rules; 0: an empty one
+  uint32_t texts[kTexts] = {0, 0, 0, 0, 0};  // the beginnings of texts in DriverRules::texts_; 0: an empty text
   CodeSet operations, types, after;          // `after`: kInput stands for an input of the model
   uint64_t elements = 0;
-  std::vector<std::vector<uint32_t>> sizes;  // an operand has one of these
+  std::vector<std::vector<uint32_t>> sizes;  // an operand has one of these shapes
 
   static constexpr int32_t kInput = CodeSet::kMost - 1;
   bool is_of_whole_device() const {
@@ -44,16 +44,17 @@ struct DriverRule {
 
 class DriverRules {
  public:
-  static constexpr size_t kMostBytes = 1 << 16;  // of a text
+  static constexpr size_t kMostBytes = 1 << 16;  // of a text with rules
 
-  // The library's own rules.
+  // Returns the library's own rules.
   static const DriverRules& shipped();
-  // Replaces the rules by those of the text. NNAPI_SHIM_BAD_ARGUMENT, and no rules, if it is damaged, has a key or a
-  // name that this version does not know, or is longer than kMostBytes. `what` begins the sentence.
+  // Replaces the rules by those of the text. Returns NNAPI_SHIM_BAD_ARGUMENT, with no rules left, if the text is
+  // damaged, has a key or a name that this version does not know, or is longer than kMostBytes. `what` begins the error
+  // sentence.
   int read(const char* what, const char* text, size_t bytes, nnapi_shim_error* error);
 
   bool is_empty() const { return rules_.empty(); }
-  // Returns why the device must not run the model, for which it is null: any model. Null: it may.
+  // Returns why the device must not run the model (null: any model); null if it may.
   const char* find(const char* name, const char* version, const ModelView* model) const;
   // Returns whether a rule is about the operation on this device, or about the whole device.
   bool is_about(const char* name, const char* version, const SubgraphView& model, const OperationView& operation) const;
@@ -63,7 +64,7 @@ class DriverRules {
   const char* text(const DriverRule& rule, DriverRule::Text which) const { return &texts_[rule.texts[which]]; }
 
   std::vector<DriverRule> rules_;
-  std::string texts_;  // each ends with U+0000; the first is empty
+  std::string texts_;  // each text ends with U+0000; the first is empty
 };
 
 }  // namespace nnapi_shim

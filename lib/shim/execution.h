@@ -27,19 +27,20 @@ struct RunBuffers {
   uint32_t input_count;
   const nnapi_shim_buffer* outputs;
   uint32_t output_count;
-  // Null, or as many as `inputs` and `outputs`: those with a memory are there, whatever the buffer's address.
+  // Null, or as many places as `inputs` and `outputs`: a place with a memory holds its tensor, whatever the buffer's
+  // address.
   const nnapi_shim_place* shared_inputs = nullptr;
   const nnapi_shim_place* shared_outputs = nullptr;
 
   bool has_shared() const { return shared_inputs != nullptr || shared_outputs != nullptr; }
 };
 
-// Check that there is a buffer of the right size: for one tensor, and for each input and output.
+// Check that the buffer of one tensor, or the buffers of all inputs and outputs, are there and have the right sizes.
 int check_buffer(const char* what, uint32_t index, const nnapi_shim_buffer& found, size_t needed,
                  nnapi_shim_error* error);
 int check_buffers(const RunBuffers& buffers, const CallTensors& tensors, nnapi_shim_error* error);
 
-// Nanoseconds; 0: not measured.
+// Times of a run in nanoseconds; 0: not measured.
 struct DeviceTimes {
   uint64_t on_device = 0, in_driver = 0;
 };
@@ -60,7 +61,7 @@ class ExecutionPool {
  private:
   struct Bound {
     ANeuralNetworksExecution* execution = nullptr;
-    std::vector<const void*> addresses;  // of the inputs, then of the outputs
+    std::vector<const void*> addresses;  // of the inputs' buffers, then of the outputs'
   };
 
   bool may_reuse(const RunBuffers& buffers) const { return reuses_ && !buffers.has_shared(); }

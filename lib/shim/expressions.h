@@ -14,16 +14,16 @@ namespace nnapi_shim {
 // Checks that each expression names only arguments and axes that exist, and earlier expressions.
 bool check_expressions(const int32_t* words, const BufferLayout& layout, nnapi_shim_error* error);
 
-// Computes the values of all expressions, for arguments whose ranks and sizes were checked. NNAPI_SHIM_BAD_ARGUMENT if
-// a value does not fit into 64 bits or a divisor is 0 or less.
+// Computes the values of all expressions, for arguments whose ranks and sizes were checked. Returns
+// NNAPI_SHIM_BAD_ARGUMENT if a value does not fit into 64 bits or a divisor is 0 or less.
 int evaluate_expressions(const int32_t* words, const BufferLayout& layout, const nnapi_shim_shape* arguments,
                          std::vector<int64_t>* values, nnapi_shim_error* error);
 
 // Checks that each condition names expressions that exist, and has two strings.
 bool check_conditions(const int32_t* words, const BufferLayout& layout, nnapi_shim_error* error);
 
-// Checks the conditions on sizes, given the values of all expressions. NNAPI_SHIM_BAD_ARGUMENT for the first that does
-// not hold.
+// Checks the conditions on sizes, given the values of all expressions. Returns NNAPI_SHIM_BAD_ARGUMENT for the first
+// that does not hold.
 int test_conditions(const int32_t* words, const BufferLayout& layout, const std::vector<int64_t>& values,
                     nnapi_shim_error* error);
 

@@ -101,7 +101,7 @@ int run_with_floats(Model& model, const FloatBoundary& boundary, const CallShape
   const std::vector<nnapi_shim_tensor>&inputs = tensors->inputs, &outputs = tensors->outputs;
   const bool has_all = buffers.inputs && buffers.outputs && buffers.input_count == inputs.size() &&
                        buffers.output_count == outputs.size();
-  if (!has_all) return model.run(shapes, buffers, error);  // says what is wrong
+  if (!has_all) return model.run(shapes, buffers, error);  // reports the mistake
   std::vector<nnapi_shim_buffer> from(buffers.inputs, buffers.inputs + inputs.size());
   std::vector<nnapi_shim_buffer> to(buffers.outputs, buffers.outputs + outputs.size());
   std::vector<std::unique_ptr<uint8_t[]>> memory;

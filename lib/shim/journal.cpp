@@ -12,7 +12,7 @@
 namespace nnapi_shim {
 namespace {
 
-constexpr int kEntries = 16;            // compilations that are guarded at the same time, of all processes together
+constexpr int kEntries = 16;            // the most compilations of all processes that are guarded at the same time
 constexpr uint32_t kMark = 0x314A4E4E;  // "NNJ1"
 
 std::string text_of(const char* text, size_t bytes) {
@@ -21,15 +21,15 @@ std::string text_of(const char* text, size_t bytes) {
 
 }  // namespace
 
-// What the file holds. It is written as a whole before `running` becomes 1.
+// The content of an entry's file. All of it is written before `running` becomes 1.
 struct Journal::Content {
   uint32_t mark;
-  uint32_t running;  // threads that are in the step
+  uint32_t running;  // the number of threads that are in the step
   char step[40], device[232], version[232];
 };
 
-// Writes the content that the file has, so that the disk has room for all of it: a write into a hole of a mapped file
-// ends the process where the disk is full.
+// Writes the file's content once more, so that the disk has room for all of it: a write into a hole of a mapped file
+// ends the process if the disk is full.
 bool Journal::take_room(int fd) {
   Content content = {};
   constexpr auto kBytes = static_cast<ssize_t>(sizeof content);
@@ -54,14 +54,14 @@ std::unique_ptr<Journal> Journal::open(const std::string& path, int number, bool
 std::unique_ptr<Journal> Journal::take(const std::string& path) {
   for (int number = 0; number < kEntries; ++number) {
     std::unique_ptr<Journal> journal = open(path, number, true);
-    // Another start has to read the note of a dead process first.
+    // An entry with the note of a dead process stays for another start to read.
     if (journal && (journal->content_->mark != kMark || journal->content_->running == 0)) return journal;
   }
   return nullptr;
 }
 
 Journal::~Journal() {
-  if (has_begun_) content_->running = 0;  // else it may be the note of a process that ended
+  if (has_begun_) content_->running = 0;  // otherwise the entry may hold the note of a process that ended
   ::munmap(content_, sizeof(Content));
   ::close(fd_);
 }

@@ -10,7 +10,7 @@
 
 namespace nnapi_shim {
 
-// What an entry of a process that has ended says.
+// The content of an entry that a process left when it ended.
 struct JournalNote {
   std::string device, version, step;
 };

@@ -42,7 +42,7 @@ bool JsonText::string(std::string* value) {
   return false;
 }
 
-// Reads what follows a backslash.
+// Reads the escape after a backslash.
 bool JsonText::escape(std::string* value) {
   constexpr const char* kSigns = "\"\\/bfnrt";
   constexpr const char* kMeanings = "\"\\/\b\f\n\r\t";
@@ -52,7 +52,7 @@ bool JsonText::escape(std::string* value) {
     *value += kMeanings[found - kSigns];
     return true;
   }
-  // Signs outside of ASCII have to be written as they are, in UTF-8.
+  // Characters outside of ASCII have to be written in UTF-8, not as escapes.
   if (sign != 'u' || end_ - at_ < 4 || at_[0] != '0' || at_[1] != '0' || at_[2] < '0' || at_[2] > '7') return false;
   constexpr const char* kDigits = "0123456789abcdefABCDEF";
   const char* found = std::strchr(kDigits, at_[3]);

@@ -13,10 +13,10 @@ class JsonText {
  public:
   JsonText(const char* text, size_t bytes) : begin_(text), at_(text), end_(text + bytes) {}
 
-  // Each returns whether the text goes on with this, and passes it.
+  // Each returns whether the text goes on with such a part, and moves behind it.
   bool take(char sign);
-  bool string(std::string* value);  // with its escapes; without U+0000
-  bool integer(uint64_t* value);    // not negative, of at most 18 digits
+  bool string(std::string* value);  // resolves escapes; refuses U+0000
+  bool integer(uint64_t* value);    // not negative, at most 18 digits
   bool at_end();
 
   // Read a list or an object, and call `each` at each element or member, which reads it and returns whether it could.

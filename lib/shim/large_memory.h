@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory in large pieces that is written once.
+// Memory in large blocks, for data that are written once.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +8,9 @@
 
 namespace nnapi_shim {
 
-// Gives memory out piece by piece, and takes all of it back at its end. The kernel gives it in huge pages where it has
-// them for those who ask (/sys/kernel/mm/transparent_hugepage/enabled): writing 14 MB then takes 3 ms in place of 26,
-// as most of that goes into single pages.
+// Gives memory out piece by piece, and frees all of it in its destructor. The kernel provides huge pages if it has them
+// for programs that ask (/sys/kernel/mm/transparent_hugepage/enabled): writing 14 MB then takes 3 ms instead of 26,
+// most of which go into single pages.
 class LargeMemory {
  public:
   LargeMemory() = default;
@@ -18,7 +18,7 @@ class LargeMemory {
   LargeMemory(const LargeMemory&) = delete;
   LargeMemory& operator=(const LargeMemory&) = delete;
 
-  // Returns zeros, aligned to 64 bytes. Ends the process where there is no memory.
+  // Returns memory filled with zeros, aligned to 64 bytes. Ends the process if there is none.
   void* take(size_t bytes);
 
  private:

@@ -19,7 +19,7 @@ bool is_lasting(const nnapi_shim_error& failure) {
          verdict != Verdict::kUnknown && verdict != Verdict::kDied;
 }
 
-// Returns what files about the model are named by.
+// Returns the text that names the files about the model.
 std::string model_id(const ModelBuffer& buffer) {
   char id[24];
   std::snprintf(id, sizeof id, "%08x%08x", static_cast<uint32_t>(buffer.words()[format::kChecksum]),
@@ -135,7 +135,7 @@ void Model::digest_weights() {
   has_digest_ = true;
 }
 
-// The caller holds the entry's mutex.
+// Compiles the model for these shapes. The caller holds the entry's mutex.
 int Model::compile(const CallShapes& shapes, ShapeEntry* entry, nnapi_shim_error* error) {
   int status = start(error);
   if (status != NNAPI_SHIM_OK) return status;
@@ -162,7 +162,7 @@ int Model::compile(const CallShapes& shapes, ShapeEntry* entry, nnapi_shim_error
   return status;
 }
 
-// Compiles for the options' devices; once more with a copy of the weights if that fails with the file.
+// Compiles for the options' devices; if that fails with the weights' file, compiles once more with a copy.
 int Model::compile_unchecked(const ModelView& view, bool is_cached, ShapeEntry* entry, nnapi_shim_error* error) {
   const auto compile = [&](const std::shared_ptr<const WeightMemory>& weights, nnapi_shim_error* failure) {
     CacheToken token{};
@@ -185,8 +185,8 @@ int Model::compile_unchecked(const ModelView& view, bool is_cached, ShapeEntry* 
   return status;
 }
 
-// Compiles for the first device that passes the check of the samples. After NNAPI_SHIM_OK, remembers why earlier ones
-// were not taken.
+// Compiles for the first device that passes the check with the samples. If one passes, remembers why earlier ones were
+// not taken.
 int Model::compile_checked(const ModelView& view, const CallShapes& shapes, bool is_cached, ShapeEntry* entry,
                            nnapi_shim_error* error) {
   WeightWays weights;

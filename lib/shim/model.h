@@ -14,14 +14,14 @@
 
 namespace nnapi_shim {
 
-// Fails because options without a cache directory leave no place for verdicts.
+// Fails with the message that options without a cache directory leave no place for verdicts.
 int fail_no_cache(nnapi_shim_error* error);
 
 // The model of one buffer.
 class Model final : public OpenModel {
  public:
-  // `weights` have to outlive the model. The weights of `archive` do, as the model keeps the archive. The model is one
-  // of `variants` models of a package.
+  // `weights` have to outlive the model. Those of `archive` do, as the model keeps the archive. The model is one of
+  // `variants` models of a package.
   Model(std::unique_ptr<const ModelBuffer> buffer, const Weights& weights,
         std::shared_ptr<const Archive> archive = nullptr, size_t variants = 1);
 
@@ -43,16 +43,16 @@ class Model final : public OpenModel {
   void last_failure(nnapi_shim_error* error) override;
   void choice(char* text, size_t bytes) override;
 
-  // Of the devices that the options leave, NNAPI's own CPU apart: the largest share of the operations that one of them
-  // supports; 1 below feature level 3, where NNAPI can't tell.
+  // Sets `share` to the largest share of the operations that one device supports, among the devices that the options
+  // allow, without NNAPI's own CPU; to 1 below feature level 3, where NNAPI can't tell.
   int supported_share(const CallShapes& shapes, double* share, nnapi_shim_error* error);
   // Returns whether the model is compiled for NNAPI's own CPU because no other device could be trusted.
   bool is_on_reference(const CallShapes& shapes);
-  // Frees what was compiled, and NNAPI's hold of the weights. No call may be running. A later call compiles again.
+  // Frees the compiled models, and NNAPI's hold on the weights. No call may be running. A later call compiles again.
   void stop();
 
  private:
-  static constexpr uint32_t kGuardedRuns = 8;  // the first ones after compiling
+  static constexpr uint32_t kGuardedRuns = 8;  // the number of first runs after compiling that the journal guards
 
   int build_for_questions(const CallShapes& shapes, ModelView* view, std::unique_ptr<BuiltModel>* built,
                           nnapi_shim_error* error);
@@ -84,7 +84,7 @@ class Model final : public OpenModel {
   bool is_started_ = false;
   const NnapiLibrary* library_ = nullptr;
   WeightWays weight_ways_;
-  bool copies_weights_ = false;  // as a device failed with the file
+  bool copies_weights_ = false;  // true after a device failed with the file
   bool has_digest_ = false;
   uint8_t weights_digest_[Sha256::kDigestBytes];
   nnapi_shim_error last_failure_{};

@@ -135,7 +135,7 @@ class BoundChecker {
   }
 
  private:
-  // A size of an argument may follow from others.
+  // Checks sizes of an argument that follow from others.
   int check_input(const BoundaryView& input, const OperandView& operand) const {
     const auto number = static_cast<uint32_t>(input.argument);
     if (input.argument < 0 || number >= count_ || arguments_[number].rank != operand.rank) return NNAPI_SHIM_OK;

@@ -48,7 +48,7 @@ class ModelBuffer {
   // Return the types (ANEURALNETWORKS_*) of NNAPI's inputs and outputs.
   const std::vector<int32_t>& input_types() const { return input_types_; }
   const std::vector<int32_t>& output_types() const { return output_types_; }
-  // Returns for each of NNAPI's inputs the argument that it is of.
+  // Returns for each of NNAPI's inputs the number of its argument.
   const std::vector<int32_t>& input_arguments() const { return input_arguments_; }
   uint32_t feature_level() const;
   uint64_t weight_bytes() const { return weight_bytes_; }

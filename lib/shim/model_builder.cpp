@@ -158,7 +158,7 @@ void widen_halves(const uint8_t* bytes, size_t count, float* floats) {
 
 // Multiplies integers by the scales of their channels. `count` is a multiple of the sizes from the channel axis on.
 void scale_integers(const uint8_t* bytes, size_t count, const OperandView& operand, float* floats) {
-  constexpr size_t kAtOnce = 16;  // a count that compilers know gives vector instructions
+  constexpr size_t kAtOnce = 16;  // a constant count lets compilers use vector instructions
   size_t inner = 1;
   for (uint32_t axis = static_cast<uint32_t>(operand.channel_axis) + 1; axis < operand.rank; ++axis) {
     inner *= operand.dims[axis];
@@ -176,8 +176,8 @@ void scale_integers(const uint8_t* bytes, size_t count, const OperandView& opera
   }
 }
 
-// Returns whether NNAPI can map the file's weights. Its function takes a size_t and maps by an off_t; both have 32 bits
-// in a process of 32 bits, one of them with a sign.
+// Returns whether NNAPI can map the file's weights. Its function takes a size_t and maps by an off_t; in a 32-bit
+// process both have 32 bits, and off_t has a sign.
 bool can_map(const Weights& weights) {
   constexpr uint64_t kMost = std::numeric_limits<ptrdiff_t>::max();
   return weights.fd >= 0 && weights.bytes > 0 && weights.bytes <= kMost && weights.file_offset <= kMost - weights.bytes;

@@ -39,7 +39,7 @@ class WeightMemory {
   mutable std::mutex mutex_;
   struct Floats {
     uint64_t offset, length;
-    std::vector<float> scales;  // of int8 weights: others may have the same integers
+    std::vector<float> scales;  // for int8 weights, as other weights may have the same integers
     const float* values;
   };
   mutable std::vector<Floats> floats_;
@@ -47,8 +47,8 @@ class WeightMemory {
   ANeuralNetworksMemory* memory_ = nullptr;
 };
 
-// Both ways to hand over the same weights. Drivers may not be allowed to map an app's file, and then some refuse the
-// model, and some compute with zeros.
+// The two ways to hand over the same weights. A driver that must not map an app's file may refuse the model, or compute
+// with zeros.
 struct WeightWays {
   std::shared_ptr<const WeightMemory> mapped;  // by the file, as far as NNAPI takes it
   std::shared_ptr<const WeightMemory> copied;  // null if `mapped` is a copy, too

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls by name of files without a program.
+// Runs calls by name for files without a program.
 #include "lib/shim/open_model.h"
 
 #include <cstdio>
@@ -26,7 +26,7 @@ int nnapi_shim_model::fail_method(const char* name, nnapi_shim_error* error) con
   return fail(error, NNAPI_SHIM_BAD_ARGUMENT, "method \"%.100s\" was asked for, the model has %s", name, names);
 }
 
-// Arguments are "0", "1" and so on.
+// Runs a call by name; the arguments' names are "0", "1" and so on.
 int nnapi_shim_model::call(const char* method, const nnapi_shim_named_tensor* arguments, uint32_t count,
                            nnapi_shim_result* result, nnapi_shim_error* error) {
   if (method != nullptr && std::strcmp(method, method_name(0)) != 0) return fail_method(method, error);

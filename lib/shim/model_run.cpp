@@ -12,7 +12,7 @@ using nnapi_convert::ResultCode;
 
 }  // namespace
 
-// Runs the model, the first times with a note in the journal.
+// Runs the model; the first runs have a note in the journal.
 int Model::run_guarded(ShapeEntry& entry, const RunBuffers& buffers, DeviceTimes* times, nnapi_shim_error* error) {
   uint32_t left = entry.guarded_runs.load(std::memory_order_relaxed);
   if (left == 0) return entry.compiled->run(buffers, times, error);
@@ -31,7 +31,7 @@ bool Model::drop_failed(ShapeEntry& entry, const nnapi_shim_error& failure) {
   const bool is_guarded = entry.guarded_runs.load(std::memory_order_relaxed) > 0;
   const Verdict verdict = verdict_of(failure);
   const bool may_try_another = is_guarded && verdict != Verdict::kUnknown && failure.status == NNAPI_SHIM_FAILED;
-  // Its driver died and the compiled model with it: the next run compiles again.
+  // If the driver died, the compiled model died with it: the next run compiles again.
   if (has_died || may_try_another) shapes_.drop(&entry);
   if (may_try_another && has_died) {
     verdicts_.set(entry.choice.key, entry.choice.version, verdict, failure.message);
@@ -58,7 +58,8 @@ int Model::run(const CallShapes& shapes, const RunBuffers& buffers, nnapi_shim_e
     verdicts_.confirm();
     return status;
   }
-  // The fault is the input's. What was compiled is gone, and that no device is left is remembered with the shapes.
+  // All devices fail with this input, so the fault is the input's. The entry remembers that no device is left: drops
+  // it, so that later calls compile again.
   verdicts_.acquit();
   shapes_.drop(shapes_.find(shapes).get());
   if (error) *error = failure;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A model as the shim builds it: the checked content of a version 2 buffer, with flexible sizes filled in. All pointers
-// go into memory that `ModelView` keeps alive, or into the weights.
+// A model as the shim builds it: the checked content of a buffer, with flexible sizes filled in. All pointers go into
+// memory that `ModelView` keeps alive, or into the weights.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct OperandView {
   const uint32_t* dims = nullptr;  // `rank` sizes
   float scale = 0;
   int32_t zero_point = 0;
-  int32_t channel_axis = -1;  // -1: no scales per channel; those of a float operand are of its int8 weights
+  int32_t channel_axis = -1;  // -1: no scales per channel; a float operand has those of its int8 weights
   uint32_t channel_scale_count = 0;
   const float* channel_scales = nullptr;
   const char* name = "";  // "" if stripped
@@ -29,8 +29,8 @@ struct ValueView {
   uint32_t operand = 0;
   format::ValueSource source = format::ValueSource::kOmitted;
   const void* data = nullptr;  // kImmediate
-  uint64_t offset = 0;         // of weights: byte offset in the weights
-  uint64_t length = 0;         // of immediate values and of weights: bytes
+  uint64_t offset = 0;         // for weights: byte offset in the weights
+  uint64_t length = 0;         // for immediate values and weights: bytes
   uint32_t model = 0;          // kModel: number of the subgraph
 };
 
@@ -45,7 +45,7 @@ struct OperationView {
 
 struct BoundaryView {
   uint32_t operand = 0;
-  int32_t argument = -1;  // of an input of the main model: the index of the argument of forward
+  int32_t argument = -1;  // for an input of the main model: the index of forward's argument
   format::Layout layout = format::Layout::kSame;
 };
 

@@ -23,7 +23,7 @@ bool is_integer(ScalarType dtype) {
   return dtype <= ScalarType::kInt64;
 }
 
-// The given tensors of one value: numbers of tensors in memory of the pool.
+// The given tensors that make up one value: their numbers, in memory of the pool.
 struct Group {
   const uint32_t* numbers;
   uint32_t count;
@@ -70,7 +70,7 @@ class ArgumentMaker {
   }
 
  private:
-  // Finds the step of this number in a path. False where the path has fewer.
+  // Finds step `number` of a path. Returns false if the path has fewer steps.
   static bool step_of(const char* path, uint32_t number, PathStep* step) {
     for (uint32_t i = 0; i <= number; ++i) {
       if (!read_step(&path, i == 0, step)) return false;
@@ -104,7 +104,7 @@ class ArgumentMaker {
                 method.name, names[0] != '\0' ? names : "none");
   }
 
-  // Lists those of a group whose step `depth` fits, behind the numbers that are in use. The caller frees `numbers`.
+  // Lists the tensors of a group whose step `depth` fits. The caller frees `numbers`.
   template <typename Fits>
   bool choose(const Group& from, uint32_t depth, const Fits& fits, uint32_t** numbers, Group* chosen) {
     *numbers = static_cast<uint32_t*>(context_.pool.take((size_t{from.count} + 1) * sizeof(uint32_t)));
@@ -118,7 +118,7 @@ class ArgumentMaker {
     return true;
   }
 
-  // Makes the part of a value whose paths have a fitting step `depth`.
+  // Makes the part of a value from the tensors whose step `depth` fits.
   template <typename Fits>
   int make_part(const Type& type, const Group& group, uint32_t depth, const Fits& fits, const char* name,
                 Value* value) {
@@ -130,7 +130,7 @@ class ArgumentMaker {
     return status;
   }
 
-  // Whether the first step of a path is this argument. No name begins with a digit.
+  // Returns whether the first step of a path is this argument's name or number. No name begins with a digit.
   static bool is_of(const PathStep& step, const program::Argument& argument, uint32_t number) {
     uint32_t index = 0;
     return step.is(argument.name) || (step.to_index(&index) && index == number);
@@ -161,7 +161,7 @@ class ArgumentMaker {
     return make_part(argument.type, all, 0, fits, argument.name, value);
   }
 
-  // Makes the value of paths that have `depth` steps in common.
+  // Makes a value from tensors whose paths have `depth` steps in common.
   int make_value(const Type& type, const Group& group, uint32_t depth, const char* name, Value* value) {
     switch (type.kind) {
       case Kind::kOptional:
@@ -185,7 +185,7 @@ class ArgumentMaker {
   int make_leaf(const Type& type, const Group& group, uint32_t depth, const char* name, Value* value) {
     const nnapi_shim_named_tensor* found = nullptr;
     for (uint32_t i = 0; i < group.count; ++i) {
-      if (!is_whole(group.numbers[i], depth)) continue;  // with more steps: unknown
+      if (!is_whole(group.numbers[i], depth)) continue;  // a path with more steps is unknown
       const nnapi_shim_named_tensor& tensor = tensors_[group.numbers[i]];
       if (found != nullptr) {
         return fail(error_, NNAPI_SHIM_BAD_ARGUMENT, "argument %.200s is given twice", tensor.path);
@@ -202,7 +202,7 @@ class ArgumentMaker {
     return type.kind == Kind::kTensor ? NNAPI_SHIM_OK : make_number(type, *found, value);
   }
 
-  // A number is given as a tensor without axes, a text as one of bytes.
+  // Makes a number or a text. A number is given as a tensor without axes, a text as one of bytes.
   int make_number(const Type& type, const nnapi_shim_named_tensor& given, Value* value) {
     const Value keep = *value;
     const Tensor& tensor = keep.tensor();
@@ -294,7 +294,7 @@ class ArgumentMaker {
     return NNAPI_SHIM_OK;
   }
 
-  // The path with the highest index.
+  // Returns the path whose step `depth` is the highest index.
   const char* last_of(const Group& group, uint32_t depth, uint32_t highest) const {
     for (uint32_t i = 0; i < group.count; ++i) {
       PathStep step{};

@@ -27,7 +27,7 @@ bool is_letter(char sign) {
   return (sign >= 'a' && sign <= 'z') || (sign >= 'A' && sign <= 'Z') || sign == '_';
 }
 
-// Whether a key can stand behind a dot.
+// Returns whether a key can stand behind a dot.
 bool is_name(const char* text, size_t length) {
   return length > 0 && is_letter(text[0]) &&
          std::all_of(text, text + length, [](char sign) { return is_letter(sign) || (sign >= '0' && sign <= '9'); });
@@ -64,7 +64,7 @@ void add_key(std::vector<char>* path, const nnapi_shim::program::Value& key) {
   add_text(path, text);
 }
 
-// Compares steps, of which one may be in quotation marks.
+// Returns whether two steps are equal; one of them may be in quotation marks.
 bool is_same_step(const PathStep& a, const PathStep& b) {
   size_t i = 0, k = 0;
   while (i < a.length && k < b.length) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes the model of an archive: of one model, a package, a chain of segments, or a program.
+// Makes the model of an archive: one model, a package, a chain of segments, or a program.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace nnapi_shim {
 
-// The model keeps the archive. Returns null, and NNAPI_SHIM_BAD_MODEL in `error`, for an archive whose parts are
-// damaged or don't fit together.
+// Opens the model, which keeps the archive. Returns null, and NNAPI_SHIM_BAD_MODEL in `error`, for an archive whose
+// parts are damaged or don't fit together.
 std::unique_ptr<OpenModel> open_archive(const std::shared_ptr<const Archive>& archive, nnapi_shim_error* error);
 
 }  // namespace nnapi_shim

@@ -21,30 +21,30 @@ struct nnapi_shim_model {
 
   virtual ~nnapi_shim_model() = default;
 
-  nnapi_shim::Attachments attachments;  // do not change after the file was opened
+  nnapi_shim::Attachments attachments;  // they don't change after the file was opened
 
   virtual uint32_t argument_count() const = 0;
   // Returns the sizes of an argument, 0 for a flexible one; none for an argument that is not read.
   virtual std::vector<int64_t> argument_sizes(uint32_t argument) const = 0;
-  // Returns for each of the model's inputs the argument that it is of.
+  // Returns for each of the model's inputs the number of its argument.
   virtual const std::vector<int32_t>& input_arguments() const = 0;
   virtual uint32_t output_count() const = 0;
   virtual uint32_t feature_level() const = 0;
 
   virtual int configure(const nnapi_shim::Options& options, nnapi_shim_error* error) = 0;
-  // Gives the tensors of a call with these shapes. They do not change.
+  // Sets `tensors` to the tensors of a call with these shapes, which do not change.
   virtual int describe(const CallShapes& shapes, std::shared_ptr<const nnapi_shim::CallTensors>* tensors,
                        nnapi_shim_error* error) = 0;
   virtual int warm_up(const CallShapes& shapes, nnapi_shim_error* error) = 0;
   virtual int run(const CallShapes& shapes, const nnapi_shim::RunBuffers& buffers, nnapi_shim_error* error) = 0;
   virtual int visit_operations(const CallShapes& shapes, const char* device, nnapi_shim_operation_visitor visit,
                                void* user, nnapi_shim_error* error) = 0;
-  // Loads NNAPI, and gives its library.
+  // Loads NNAPI, and sets `library` to its library.
   virtual int load_library(const nnapi_shim::NnapiLibrary** library, nnapi_shim_error* error) = 0;
-  // The trial: finds a device that can be trusted with the samples' shapes, and writes the verdicts.
+  // Runs the trial: finds a device that can be trusted with the samples' shapes, and writes the verdicts.
   virtual int try_devices(nnapi_shim_error* error) = 0;
 
-  // The methods that call() runs. Without a program it is forward alone.
+  // Returns the number of methods that call() runs; without a program there is only forward.
   virtual uint32_t method_count() const { return 1; }
   virtual const char* method_name(uint32_t /*number*/) const { return "forward"; }
   virtual int call(const char* method, const nnapi_shim_named_tensor* arguments, uint32_t count,
@@ -52,8 +52,8 @@ struct nnapi_shim_model {
 
   virtual void get_profile(nnapi_shim_profile* profile) = 0;
   virtual void last_failure(nnapi_shim_error* error) = 0;
-  // Says which model of a package was chosen last, and why not those before it; empty without a package, and before a
-  // choice.
+  // Writes which model of a package was chosen last, and why not those before it; an empty text without a package, and
+  // before a choice.
   virtual void choice(char* text, size_t bytes) = 0;
 
  protected:

@@ -60,7 +60,7 @@ int check_numbers(const nnapi_shim_options& options, nnapi_shim_error* error) {
   return NNAPI_SHIM_OK;
 }
 
-// Reads at most one byte more than rules may have.
+// Reads a file of rules; at most one byte more than rules may have.
 int read_file(const std::string& path, std::string* text, nnapi_shim_error* error) {
   struct stat status;
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {  // opening a pipe waits for its writer

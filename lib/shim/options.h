@@ -23,11 +23,11 @@ struct Options {
   uint32_t max_compiled = 4;
   bool no_burst = false, no_reuse = false;
   bool no_self_check = false;
-  uint32_t variant = 0;  // of a package, from 1 on; 0: the package chooses
+  uint32_t variant = 0;  // the model of a package, counted from 1; 0: the package chooses
   bool measure_models = false;
   std::string driver_rules, driver_rules_file;
   bool replaces_rules = false;
-  DriverRules own_rules;  // where `replaces_rules` is set
+  DriverRules own_rules;  // used if `replaces_rules` is set
   bool is_trial = false;  // the process may die: nnapi_shim_probe sets it
 
   bool takes_any_device() const { return device.empty() && device_kind == NNAPI_SHIM_ANY_DEVICE; }

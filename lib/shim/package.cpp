@@ -167,7 +167,7 @@ int Package::warm_up(const CallShapes& shapes, nnapi_shim_error* error) {
   return models_[number].model->warm_up(shapes, error);
 }
 
-// A model that fails while it runs is replaced if another one can run the same input.
+// Runs the chosen model. A model that fails while it runs is replaced if another one can run the same input.
 int Package::run(const CallShapes& shapes, const RunBuffers& buffers, nnapi_shim_error* error) {
   size_t number = 0;
   if (const int status = pick(shapes, &number, error)) return status;
@@ -188,7 +188,7 @@ int Package::run(const CallShapes& shapes, const RunBuffers& buffers, nnapi_shim
   search.left_out |= 1u << number;
   note(search, number, failure);
   size_t other = 0;
-  // The loop ends, as each round leaves out one model more.
+  // The loop ends, as each round leaves out one more model.
   while (choose(search, &other, nullptr) == NNAPI_SHIM_OK) {
     if (run_on(other, shapes, buffers, nullptr) == NNAPI_SHIM_OK) {
       const std::lock_guard<std::mutex> lock(mutex_);

@@ -2,10 +2,11 @@
 // A package: a file of several models, of which the first that suits this phone is used.
 //
 // For the shapes of a call, the models that take them are ordered by the share of their operations that one device
-// supports, and, where that is equal, as in the package. The first that compiles and passes the check of its samples on
-// another device than NNAPI's own CPU is kept; what was compiled of the others before is freed. With the option
-// measure_models all of them run, and the fastest is kept. Callers see the same inputs and outputs whichever model
-// runs: where one model has floats and another 8-bit integers, they are floats, and float_boundary.h converts.
+// supports; models with equal shares are ordered as in the package. The first that compiles and passes the check of its
+// samples on another device than NNAPI's own CPU is kept; earlier compilations of other models are freed. With the
+// option measure_models all of them run, and the fastest is kept. Callers see the same inputs and outputs whichever
+// model runs: a tensor that is floats in one model and 8-bit integers in another is floats for callers, and
+// float_boundary.h converts.
 #pragma once
 
 #include <memory>
@@ -19,8 +20,8 @@
 
 namespace nnapi_shim {
 
-// Makes the model of the words, of one buffer or of a package. `weights` have to outlive it; those of `archive` do, as
-// the model keeps it. Returns null, and NNAPI_SHIM_BAD_MODEL in `error`, for words that are damaged.
+// Makes the model of the words, which are one buffer or a package. `weights` have to outlive it; those of `archive` do,
+// as the model keeps the archive. Returns null, and NNAPI_SHIM_BAD_MODEL in `error`, for damaged words.
 std::unique_ptr<OpenModel> open_words(const void* words, size_t word_count, const Weights& weights,
                                       const std::shared_ptr<const Archive>& archive, nnapi_shim_error* error);
 
@@ -31,14 +32,14 @@ struct PackagedModel {
 
 class Package final : public OpenModel {
  public:
-  // The models have as many arguments, inputs and outputs.
+  // All models have the same number of arguments, inputs and outputs.
   explicit Package(std::vector<PackagedModel> models);
 
   uint32_t argument_count() const override { return models_[0].model->argument_count(); }
-  std::vector<int64_t> argument_sizes(uint32_t argument) const override;  // 0 also where the models differ
+  std::vector<int64_t> argument_sizes(uint32_t argument) const override;  // also 0 for sizes in which the models differ
   const std::vector<int32_t>& input_arguments() const override { return models_[0].model->input_arguments(); }
   uint32_t output_count() const override { return models_[0].model->output_count(); }
-  uint32_t feature_level() const override;  // the lowest that one of the models runs on
+  uint32_t feature_level() const override;  // the lowest level that runs one of the models
   int configure(const Options& options, nnapi_shim_error* error) override;
   int describe(const CallShapes& shapes, std::shared_ptr<const CallTensors>* tensors, nnapi_shim_error* error) override;
   int warm_up(const CallShapes& shapes, nnapi_shim_error* error) override;
@@ -46,7 +47,7 @@ class Package final : public OpenModel {
   int visit_operations(const CallShapes& shapes, const char* device, nnapi_shim_operation_visitor visit, void* user,
                        nnapi_shim_error* error) override;
   int load_library(const NnapiLibrary** library, nnapi_shim_error* error) override;
-  // Tries all models that this phone's NNAPI has the level for. OK if one of them can be trusted.
+  // Tries all models for which this phone's NNAPI has the level. Returns NNAPI_SHIM_OK if one of them can be trusted.
   int try_devices(nnapi_shim_error* error) override;
   void get_profile(nnapi_shim_profile* profile) override { newest().get_profile(profile); }
   void last_failure(nnapi_shim_error* error) override { newest().last_failure(error); }
@@ -59,23 +60,23 @@ class Package final : public OpenModel {
   using Shape = std::vector<int64_t>;  // CallShapes::key()
   struct Pick {
     Shape shape;
-    size_t number;  // of the model; kNoModel: none any more
+    size_t number;  // of the model; kNoModel: no longer valid
   };
   struct Candidate {
     size_t number;
-    double share;  // of its operations that one device supports
+    double share;  // the share of its operations that one device supports
   };
   struct Measured {
     size_t number;
     uint64_t nanoseconds;
   };
-  // What a search for the model of a call's shapes knows.
+  // The state of a search for the model for a call's shapes.
   struct Search {
     const CallShapes& shapes;
     Shape shape;
-    uint32_t left_out;  // a bit for each model not to try
+    uint32_t left_out;  // a bit for each model that is not to be tried
     std::vector<Candidate> candidates = {};
-    nnapi_shim_error first{};       // failure
+    nnapi_shim_error first{};       // the first failure
     char reasons[kTextBytes] = "";  // why models were not taken
   };
 
@@ -98,13 +99,13 @@ class Package final : public OpenModel {
   void note(Search& search, size_t number, const nnapi_shim_error& failure) const;
 
   const std::vector<PackagedModel> models_;
-  FloatBoundary boundary_;   // what callers see
-  uint32_t converting_ = 0;  // a bit for each model that has integers where callers see floats
+  FloatBoundary boundary_;   // the tensors that callers see as floats
+  uint32_t converting_ = 0;  // a bit for each model with integers for tensors that callers see as floats
   uint32_t only_ = 0;        // the options' choice, counted from 1; 0: the package chooses
   bool measures_ = false;
 
   std::mutex choosing_;  // held while models are tried
-  std::mutex mutex_;     // guards all below
+  std::mutex mutex_;     // guards all members below
   std::vector<Pick> picks_;
   uint32_t rejected_ = 0;  // a bit for each model that failed while others ran
   size_t newest_ = 0;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kMostPicks = 64;
 
-// Writes behind the text that is there, as far as there is room.
+// Appends to the text, as far as there is room.
 [[gnu::format(printf, 3, 4)]] void append(char* text, size_t bytes, const char* format, ...) {
   const size_t length = std::strlen(text);
   va_list arguments;
@@ -47,7 +47,7 @@ void Package::list_candidates(Search& search) {
   }
 }
 
-// The caller holds `choosing_`.
+// Chooses the model for the search's shapes. The caller holds `choosing_`.
 int Package::choose(Search& search, size_t* number, nnapi_shim_error* error) {
   list_candidates(search);
   size_t on_reference = kNoModel;
@@ -120,7 +120,8 @@ bool Package::is_picked(size_t number) {
   return std::any_of(picks_.begin(), picks_.end(), [number](const Pick& pick) { return pick.number == number; });
 }
 
-// Stops the slower ones, unless calls of other shapes use them, and notes why they are not taken.
+// Returns the fastest model. Stops the slower ones, unless calls with other shapes use them, and notes why they are not
+// taken.
 size_t Package::fastest(Search& search, const std::vector<Measured>& measured) {
   const auto best = std::min_element(measured.begin(), measured.end(), [](const Measured& a, const Measured& b) {
     return a.nanoseconds < b.nanoseconds;
@@ -141,7 +142,7 @@ size_t Package::fastest(Search& search, const std::vector<Measured>& measured) {
   return best->number;
 }
 
-// Compiles and checks a model. `is_found`: no other model can be better.
+// Compiles and checks a model. Sets `is_found` if it runs on another device than NNAPI's own CPU.
 int Package::try_candidate(Search& search, const Candidate& candidate, bool* is_found, nnapi_shim_error* failure) {
   Model& model = *models_[candidate.number].model;
   int status = check_interface(search, candidate.number, failure);
@@ -159,7 +160,7 @@ int Package::try_candidate(Search& search, const Candidate& candidate, bool* is_
   return status;
 }
 
-// Callers have the tensors of the first model that takes the shapes: another model must not need others.
+// Checks that a model has the tensors that callers have: those of the first model that takes the shapes.
 int Package::check_interface(const Search& search, size_t number, nnapi_shim_error* error) {
   std::shared_ptr<const CallTensors> first, other;
   int status = describe(search.shapes, &first, error);

@@ -20,7 +20,7 @@ using pictures::Fit;
 
 constexpr uint32_t kMostPixelsOfSide = 1 << 16;
 
-// The sizes of an input, and where its channels are.
+// The sizes of an input, and the place of its channels.
 struct Form {
   uint32_t channels = 0, height = 0, width = 0;
   bool is_channels_last = false;
@@ -32,7 +32,8 @@ int fail_argument(nnapi_shim_error* error, const char* what, uint64_t found, con
               static_cast<unsigned long long>(found), needed);
 }
 
-// Checks one plane of `width` by `height` pixels that have `bytes` bytes each, and takes its defaults.
+// Checks one plane of `width` by `height` pixels that have `bytes` bytes each, fills in its defaults, and sets it in
+// `view`.
 int check_plane(const nnapi_shim_picture& picture, uint32_t plane, uint32_t width, uint32_t height, size_t bytes,
                 pictures::View* view, nnapi_shim_error* error) {
   const size_t pixel_bytes = picture.pixel_bytes[plane] != 0 ? picture.pixel_bytes[plane] : bytes;
@@ -60,7 +61,7 @@ int check_plane(const nnapi_shim_picture& picture, uint32_t plane, uint32_t widt
   return NNAPI_SHIM_OK;
 }
 
-// Checks all but the planes.
+// Checks the picture without its planes, and fills `view`.
 int read_part(const nnapi_shim_picture& picture, pictures::View* view, nnapi_shim_error* error) {
   if (picture.struct_bytes != sizeof picture) {
     return fail_argument(error, "struct_bytes", picture.struct_bytes, "sizeof(nnapi_shim_picture)");
@@ -160,7 +161,7 @@ uint8_t quantised(float value, const nnapi_shim_tensor& tensor) {
   return static_cast<uint8_t>(static_cast<int32_t>(number > low ? (number < high ? number : high) : low));
 }
 
-// Writes the elements of a channel, each the one that `elements` has for its byte. Buffers need no alignment.
+// Writes a channel: for each pixel the element that `elements` has for the pixel's byte. Buffers need no alignment.
 template <typename Element>
 void write_channel(const std::vector<uint8_t>& pixels, const Form& form, size_t channel, bool is_bgr,
                    const Element* elements, uint8_t* to) {
@@ -189,7 +190,7 @@ void write_quantised(const PictureRecord& record, const std::vector<uint8_t>& pi
   }
 }
 
-// The model normalises the pixels itself.
+// Writes the pixels' bytes, for a model that normalises them itself.
 void write_pixels(const std::vector<uint8_t>& pixels, const Form& form, uint8_t* to) {
   uint8_t same[256];
   for (size_t byte = 0; byte < 256; ++byte) same[byte] = static_cast<uint8_t>(byte);
@@ -255,7 +256,7 @@ int boxes_of_picture(const PictureRecord& record, const nnapi_shim_picture& pict
   pictures::View view;
   pictures::Placement place;
   Form form;
-  // The pixels are not read.
+  // The planes are not checked: the pixels are not read.
   int status = read_part(picture, &view, error);
   if (status == NNAPI_SHIM_OK) status = read_form(record, tensor, &form, error);
   if (status == NNAPI_SHIM_OK) status = place_picture(record, view, form, &place, error);

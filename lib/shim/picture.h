@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fills a model's input with a picture, as the converter prepared the pictures that it calibrated with, and takes boxes
+// Fills a model's input with a picture, as the converter prepared the pictures with which it calibrated, and maps boxes
 // back to the picture.
 #pragma once
 

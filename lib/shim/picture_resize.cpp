@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The part of pictures that takes the time, in a file of its own: it is made fast, and the rest small.
+// Resizes pictures. This takes most of the time, and has a file of its own: it is compiled for speed, the rest for
+// size.
 #include "lib/shim/picture.h"
 
 namespace nnapi_shim {

@@ -23,7 +23,7 @@ int fail_use(nnapi_shim_error* error) {
 
 constexpr uint32_t kMostFailures = 3;
 
-// Runs segments on NNAPI. One that NNAPI can't run is computed by the program's method for it, if there is one; after
+// Runs segments on NNAPI. If NNAPI can't run a segment, the program's method for it computes it, if there is one; after
 // three failures in a row NNAPI is not asked again.
 class Runner final : public program::SegmentRunner {
  public:
@@ -51,8 +51,8 @@ class Runner final : public program::SegmentRunner {
 
   int status = NNAPI_SHIM_OK;
   int nnapi_code = 0;
-  // A wrong argument of the call; its status is NNAPI_SHIM_OK if there was none. The caller knows it by its path, and
-  // not by the place in the program where NNAPI would have read it.
+  // The error for a wrong argument of the call; its status is NNAPI_SHIM_OK if there was none. It names the argument by
+  // the caller's path, not by the place in the program where NNAPI would have read it.
   nnapi_shim_error wrong_argument{};
 
  private:
@@ -71,7 +71,7 @@ class Runner final : public program::SegmentRunner {
       if (has_cpu_form) failures_[segment] = 0;
       return true;
     }
-    // A wrong argument is one on the CPU, too.
+    // A wrong argument is wrong on the CPU, too.
     const bool is_of_nnapi = status != NNAPI_SHIM_BAD_ARGUMENT && status != NNAPI_SHIM_BAD_MODEL;
     if (is_of_nnapi && has_cpu_form) {
       ++failures_[segment];
@@ -141,7 +141,7 @@ ProgramModel::ProgramModel(std::shared_ptr<const Archive> archive, std::unique_p
       failures_(new std::atomic<uint32_t>[segments_.size()]()) {}
 
 ProgramModel::~ProgramModel() {
-  state_ = Value();  // before its context
+  state_ = Value();  // the state has to end before its context
 }
 
 const program::Method& ProgramModel::forward() const {

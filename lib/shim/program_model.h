@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An open file with a program: what the shim runs itself, between calls of NNAPI's models, or, in a file that NNAPI
-// runs whole, around it.
+// An open file with a program: the steps that the shim runs itself, between calls of NNAPI's models, or, if NNAPI runs
+// the model whole, around it.
 //
 // Calls of a program without state run at once, each with a context of its own; a program with state has one context,
 // and its calls wait for each other.
@@ -16,9 +16,9 @@
 
 namespace nnapi_shim {
 
-// `whole` is what callers who know NNAPI's tensors run: one of the segments, or a chain of them; null if steps between
-// them are the program's. Returns null, and NNAPI_SHIM_BAD_MODEL in `error`, for a damaged program, or one whose
-// segments are not the file's.
+// Makes the model. `whole` is the model for callers that use NNAPI's tensors: one of the segments, or a chain of them;
+// null if the program has steps between them. Returns null, and NNAPI_SHIM_BAD_MODEL in `error`, for a damaged program,
+// or one whose segments are not the file's.
 std::unique_ptr<OpenModel> make_program_model(const std::shared_ptr<const Archive>& archive, Segments segments,
                                               std::shared_ptr<OpenModel> whole, nnapi_shim_error* error);
 
@@ -42,14 +42,15 @@ class ProgramModel final : public OpenModel {
   void last_failure(nnapi_shim_error* error) override { first_failure(segments_, error); }
   void choice(char* text, size_t bytes) override;
 
-  // What is for callers who know NNAPI's tensors: without `whole` NNAPI_SHIM_BAD_ARGUMENT, with the advice to use
+  // For callers that use NNAPI's tensors. Without `whole` these return NNAPI_SHIM_BAD_ARGUMENT, with the advice to use
   // nnapi_shim_call.
   int describe(const CallShapes& shapes, std::shared_ptr<const CallTensors>* tensors, nnapi_shim_error* error) override;
   int run(const CallShapes& shapes, const RunBuffers& buffers, nnapi_shim_error* error) override;
   int visit_operations(const CallShapes& shapes, const char* device, nnapi_shim_operation_visitor visit, void* user,
                        nnapi_shim_error* error) override;
 
-  // Without `whole`, compiles the segments whose sizes are fixed: the shapes have to be none, or of no axes.
+  // Without `whole`, compiles the segments whose sizes are fixed; `shapes` then has to be empty, or to have shapes
+  // without axes.
   int warm_up(const CallShapes& shapes, nnapi_shim_error* error) override;
 
   uint32_t method_count() const override { return program_->named_methods(); }
@@ -68,9 +69,9 @@ class ProgramModel final : public OpenModel {
   const Segments segments_;
   const std::shared_ptr<OpenModel> whole_;
   const std::vector<int32_t> no_inputs_;
-  std::unique_ptr<std::atomic<uint32_t>[]> failures_;  // by segment: how often NNAPI failed in a row
+  std::unique_ptr<std::atomic<uint32_t>[]> failures_;  // by segment: the number of NNAPI's failures in a row
 
-  std::mutex state_mutex_;  // guards the two below
+  std::mutex state_mutex_;  // guards `state_context_` and `state_`
   std::unique_ptr<program::Context> state_context_;
   program::Value state_;
 };

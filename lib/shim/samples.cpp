@@ -233,7 +233,7 @@ int compare_output(const SampleOutput& expected, const nnapi_shim_tensor& tensor
   size_t worst_at = 0, kept = 0;
   for (size_t i = 0; i < count; ++i) {
     const double value = element(type, found, i);
-    // Written so that NaN fails.
+    // The condition is written so that NaN fails.
     if (!(value >= lowest && value <= highest)) {
       return fail(error, NNAPI_SHIM_FAILED, "element %zu of output %u is %g, %g to %g needed", i, number, value, lowest,
                   highest);

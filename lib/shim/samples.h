@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the samples of a buffer of version 4 (lib/format/buffer_samples.h), and compares what a device gives with them.
+// Reads the samples of a buffer, from version 4 on (lib/format/buffer_samples.h), and compares a device's results with
+// them.
 #pragma once
 
 #include <cstddef>
@@ -13,22 +14,22 @@
 
 namespace nnapi_shim {
 
-// What one output has to be near to.
+// The values to which one output has to be near.
 struct SampleOutput {
   float most_difference = 0, root_mean_square = 0;
   float lowest = 0, highest = 0;
   uint32_t step = 1;
-  const uint8_t* elements = nullptr;  // those of the numbers 0, step, 2 * step and so on; in the words
+  const uint8_t* elements = nullptr;  // the elements number 0, step, 2 * step and so on; a place in the words
 };
 
 struct Sample {
-  std::vector<uint32_t> ranks;  // of the arguments
-  std::vector<int64_t> sizes;   // of the arguments, one after the other
+  std::vector<uint32_t> ranks;  // the arguments' ranks
+  std::vector<int64_t> sizes;   // the sizes of all arguments, one after the other
   std::vector<nnapi_shim_tensor> input_tensors, output_tensors;
   std::vector<std::vector<uint8_t>> inputs;
   std::vector<SampleOutput> outputs;
 
-  // The shapes point into this sample.
+  // Returns the arguments' shapes, which point into this sample.
   std::vector<nnapi_shim_shape> shapes() const;
 };
 
@@ -61,9 +62,9 @@ class SampleBuffers {
   explicit SampleBuffers(const Sample& sample);
 
   RunBuffers run_buffers() const;
-  // Fills the outputs, as at the begin, with 0xFF: where a device writes nothing, they are found wrong.
+  // Fills the outputs with 0xFF, as the constructor does: an output that a device doesn't write is then found wrong.
   void clear();
-  // Compares what the run has written with the sample's outputs, as compare_output() does.
+  // Compares the run's results with the sample's outputs, as compare_output() does.
   int compare(nnapi_shim_error* error) const;
 
  private:

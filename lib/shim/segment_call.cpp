@@ -70,7 +70,7 @@ int fail_type(const char* what, size_t number, const nnapi_shim_tensor& tensor, 
               what, number, tensor.type, static_cast<double>(tensor.scale));
 }
 
-// The axes of a tensor in NNAPI's order as axes in PyTorch's.
+// Returns the axis in PyTorch's order for an axis in NNAPI's.
 uint32_t axis_of(uint32_t axis, uint32_t rank, bool is_nhwc) {
   if (!is_nhwc || axis == 0) return axis;
   return axis == rank - 1 ? 1 : axis + 1;
@@ -153,8 +153,8 @@ int read_input(program::Context& context, const Tensor& given, const nnapi_shim_
   return NNAPI_SHIM_OK;
 }
 
-// A call of a model: on inputs in PyTorch's order, one for each argument, or, if `raw_inputs` is not null, on these,
-// which are in NNAPI's.
+// A call of a model on `arguments`, inputs in PyTorch's order, one for each argument; or, if `raw_inputs` is not null,
+// on these, which are in NNAPI's order.
 class Call {
  public:
   Call(OpenModel& model, program::Context& context, const Value* const* arguments, const Value* const* raw_inputs,
@@ -166,7 +166,7 @@ class Call {
         takes_codes_(takes_codes),
         shapes_(context.pool, model.argument_count()) {}
 
-  // Checks all that can be wrong with the inputs.
+  // Checks the inputs' kinds, shapes and dtypes.
   int check(nnapi_shim_error* error) {
     if (!shapes_.is_there()) return fail_memory(error);
     const uint32_t count = model_.argument_count();
@@ -184,7 +184,7 @@ class Call {
     return NNAPI_SHIM_OK;
   }
 
-  // After check().
+  // Runs the model; check() has to be called before.
   int run(Value* outputs, nnapi_shim_error* error) {
     Pool& pool = context_.pool;
     const size_t input_count = tensors_->inputs.size(), output_count = tensors_->outputs.size();
@@ -228,7 +228,7 @@ class Call {
   std::shared_ptr<const CallTensors> tensors_;
 };
 
-// The path of the caller's tensor whose memory this is; null if it is none of them.
+// Returns the path of the caller's tensor that has the same memory; null if there is none.
 const char* path_of(const Tensor& tensor, const NamedTensors& named) {
   for (uint32_t i = 0; i < named.count; ++i) {
     const nnapi_shim_named_tensor& each = named.tensors[i];

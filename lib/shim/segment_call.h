@@ -8,18 +8,18 @@
 namespace nnapi_shim {
 
 // Runs `model` on one tensor for each of its arguments. Inputs that NNAPI reads in NHWC are read in place if their
-// memory is in that order, else copied. `outputs` become tensors of PyTorch's order; where NNAPI's form is NHWC, their
+// memory is in that order, else copied. `outputs` become tensors in PyTorch's order; if NNAPI's form is NHWC, their
 // memory is in that order, as channels_last is. Integers that stand for floats by a scale are refused, or, with
 // `takes_codes`, are plain integers. Null `outputs`: only checks the inputs. Returns an nnapi_shim_status.
 int call_segment(OpenModel& model, program::Context& context, const program::Value* const* inputs,
                  program::Value* outputs, bool takes_codes, nnapi_shim_error* error);
-// The same for inputs and outputs in NNAPI's own order of axes, the outputs row-major, and integers that stand for
-// floats as plain integers; only the sizes of the arguments count.
+// Runs `model` on inputs in NNAPI's own order of axes; the outputs have this order, too, and are row-major. Integers
+// that stand for floats are plain integers. Only the sizes of `arguments` are used. Returns an nnapi_shim_status.
 int call_raw_segment(OpenModel& model, program::Context& context, const program::Value* const* arguments,
                      const program::Value* const* inputs, uint32_t input_count, program::Value* outputs,
                      nnapi_shim_error* error);
 
-// What the caller of a call by name gave.
+// The tensors that a caller passed to a call by name.
 struct NamedTensors {
   const nnapi_shim_named_tensor* tensors;
   uint32_t count;

@@ -27,7 +27,8 @@ struct ShapeEntry {
   CallTensors tensors;
   std::atomic<bool> is_bound{false};
   std::shared_ptr<CompiledModel> compiled;
-  // Of a model whose samples were run: where it is compiled for, and for its first runs, an entry of the journal.
+  // For a model whose samples were run: the devices for which it is compiled, and an entry of the journal for its first
+  // runs.
   DeviceChoice choice;
   std::unique_ptr<Journal> journal;
   std::atomic<uint32_t> guarded_runs{0};
@@ -46,7 +47,7 @@ class ShapeCache {
   void drop(const ShapeEntry* entry);
 
  private:
-  // How many entries without a compiled model stay. Queries make such entries; they are small.
+  // The number of entries without a compiled model that stay. Queries make such entries; they are small.
   static constexpr size_t kMostWithout = 8;
   using Entries = std::vector<std::shared_ptr<ShapeEntry>>;
   Entries take_excess(bool is_compiled, size_t most);

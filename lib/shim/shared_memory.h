@@ -9,7 +9,7 @@
 
 struct nnapi_shim_memory {
  public:
-  // Takes `memory`, which was made by `library`.
+  // Takes ownership of `memory`, which `library` made.
   nnapi_shim_memory(const nnapi_shim::NnapiLibrary& library, ANeuralNetworksMemory* memory, size_t bytes)
       : library_(library), memory_(memory), bytes_(bytes) {}
   ~nnapi_shim_memory() { library_.ANeuralNetworksMemory_free(memory_); }
@@ -28,17 +28,17 @@ struct nnapi_shim_memory {
 
 namespace nnapi_shim {
 
-// These two return NNAPI_SHIM_OK, NNAPI_SHIM_TOO_OLD where NNAPI lacks the function, or NNAPI_SHIM_REFUSED.
+// These two return NNAPI_SHIM_OK, NNAPI_SHIM_TOO_OLD if NNAPI lacks the function, or NNAPI_SHIM_REFUSED.
 int share_descriptor(const NnapiLibrary& library, int fd, size_t offset, size_t bytes, nnapi_shim_memory** memory,
                      nnapi_shim_error* error);
 int share_hardware_buffer(const NnapiLibrary& library, const AHardwareBuffer* buffer, size_t bytes,
                           nnapi_shim_memory** memory, nnapi_shim_error* error);
 
-// Returns the place as a buffer. Shared memory has no address: that of its object stands for it, so that checks of
+// Returns the place as a buffer. Shared memory has no address: its object's address stands for it, so that checks of
 // buffers find one.
 nnapi_shim_buffer buffer_of(const nnapi_shim_place& place);
 
-// Checks that the places which have a memory lie within it, and that `library` knows it. `what`: input or output.
+// Checks that places with a memory lie within it, and that `library` made the memory. `what`: input or output.
 int check_places(const NnapiLibrary& library, const nnapi_shim_place* places, uint32_t count, const char* what,
                  nnapi_shim_error* error);
 

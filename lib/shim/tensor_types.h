@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which types of tensors hold numbers of the callers' floats.
+// Tells which types of tensors hold callers' floats.
 #pragma once
 
 #include <cstdint>

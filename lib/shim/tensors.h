@@ -9,7 +9,7 @@
 
 namespace nnapi_shim {
 
-// Refers to the caller's shapes, one for each argument of forward.
+// The caller's shapes, one for each argument of forward; refers to the caller's memory.
 struct CallShapes {
   const nnapi_shim_shape* arguments;
   uint32_t count;
@@ -31,7 +31,7 @@ int check_shapes(const CallShapes& shapes, uint32_t argument_count, nnapi_shim_e
 // Returns whether the same buffer can hold both, whichever arguments they are of.
 bool has_same_form(const nnapi_shim_tensor& a, const nnapi_shim_tensor& b);
 
-// Describes the main model's inputs or outputs. NNAPI_SHIM_BAD_MODEL if one is no tensor or larger than memory.
+// Describes the main model's inputs or outputs. Returns NNAPI_SHIM_BAD_MODEL if one is no tensor or larger than memory.
 int describe_tensors(const SubgraphView& main, const std::vector<BoundaryView>& boundary,
                      std::vector<nnapi_shim_tensor>* tensors, nnapi_shim_error* error);
 

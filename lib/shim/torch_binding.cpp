@@ -183,7 +183,7 @@ class Compilation : public torch::CustomClassHolder {
         [&](TensorList& outputs, nnapi_shim_error& error) { return run_direct_to(arguments, scales, outputs, error); });
   }
 
-  // Raises for shapes that the model can't have.
+  // Raises an error for shapes that the model can't have.
   void check(const TensorList& arguments) {
     std::vector<at::Tensor> keep;
     const std::vector<nnapi_shim_shape> shapes = shapes_of(arguments, keep);

@@ -18,7 +18,7 @@
 namespace nnapi_shim {
 namespace {
 
-// More than devices are likely to be: each start that dies has condemned one choice of devices.
+// The most starts of the process. Each start that dies condemns one choice of devices, of which there are likely fewer.
 constexpr int kMostStarts = 16;
 constexpr int kCantStart = 127;
 
@@ -39,7 +39,8 @@ std::vector<std::string> arguments_of(const TrialRequest& request) {
   return arguments;
 }
 
-// Between fork and exec the child calls only what is safe there: other threads may hold locks.
+// Starts the program. Between fork and exec the child calls only functions that are safe there: other threads may hold
+// locks.
 pid_t start(const std::vector<std::string>& arguments) {
   std::vector<char*> texts;
   for (const std::string& argument : arguments) texts.push_back(const_cast<char*>(argument.c_str()));

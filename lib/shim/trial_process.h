@@ -8,9 +8,9 @@ namespace nnapi_shim {
 
 struct TrialRequest {
   const char* program;  // nnapi-probe, or a program that takes its options --trial, --cache and so on
-  const char* path;     // of the archive
+  const char* path;     // the archive's path
   const Options& options;
-  uint64_t limit_ns;  // for each process; 0: none
+  uint64_t limit_ns;  // for each process; 0: no limit
 };
 
 // Starts the program until it ends by itself: each start that dies or hangs leaves a note in the journal, so that the

@@ -37,7 +37,7 @@ void replace_text(const std::string& path, const std::string& text) {
   if (!is_written || std::rename(pending.c_str(), path.c_str()) != 0) std::remove(pending.c_str());
 }
 
-// Tabs and line ends separate fields and lines.
+// Replaces tabs and line ends, which separate fields and lines, by spaces.
 std::string one_field(std::string text) {
   for (char& letter : text) {
     if (letter == '\t' || letter == '\n' || letter == '\r' || letter == '\0') letter = ' ';
@@ -88,7 +88,7 @@ void Verdicts::put(Entries* entries, const Entry& entry) {
   }
 }
 
-// A line: verdict, device, version, reason.
+// Reads the file; its lines are: verdict, device, version, reason.
 void Verdicts::read(Entries* entries) const {
   const std::string text = read_text(path_);
   if (text.compare(0, std::strlen(kHeader), kHeader) != 0) return;
@@ -102,7 +102,7 @@ void Verdicts::read(Entries* entries) const {
   }
 }
 
-// Keeps what other processes have written meanwhile about other devices.
+// Writes the file. Keeps the lines that other processes have written meanwhile about other devices.
 void Verdicts::write() {
   if (path_.empty()) return;
   Entries all;

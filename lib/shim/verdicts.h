@@ -12,31 +12,32 @@ namespace nnapi_shim {
 enum class Verdict : char {
   kUnknown = '?',
   kGood = 'g',
-  kUncached = 'u',        // good, but not when it loads what it compiled before
+  kUncached = 'u',        // good, but not when it loads an earlier compilation
   kCopied = 'c',          // good, but not with weights by file descriptor
-  kCopiedUncached = 'n',  // both
+  kCopiedUncached = 'n',  // good, but neither with an earlier compilation nor with weights by file descriptor
   kWrong = 'w',           // its results differ from the samples'
   kRefused = 'r',         // it can't compile or run the model
-  kDied = 'd',            // it ended the process, or its own
+  kDied = 'd',            // it ended this process, or its driver's
   kHung = 'h',            // it did not answer
 };
 
 // Several threads may call all functions at once.
 class Verdicts {
  public:
-  // Reads what earlier starts found. An empty `directory`: nothing is read or written. `model` names the model's files.
+  // Reads the verdicts of earlier starts. With an empty `directory`, nothing is read or written. `model` names the
+  // model's files.
   void open(const std::string& directory, const std::string& model);
 
   Verdict find(const std::string& device, const std::string& version, std::string* reason);
   void set(const std::string& device, const std::string& version, Verdict verdict, const std::string& reason);
 
-  // The same for this process only, until another device does what this one failed to do, confirm(), or fails too,
-  // acquit(): then it was the input's fault.
+  // Sets a verdict for this process only. confirm() makes it lasting, after another device did what this one failed to
+  // do; acquit() drops it, after all others failed, too: then it was the input's fault.
   void suspect(const std::string& device, const std::string& version, Verdict verdict, const std::string& reason);
   void confirm();
   void acquit();
 
-  // The start of the names of journal entries; empty without a folder.
+  // Returns the start of the names of journal entries; empty without a folder.
   const std::string& journal_path() const { return journal_path_; }
 
  private:
@@ -46,10 +47,10 @@ class Verdicts {
     std::string reason;
     bool is_suspect = false;
   };
-  using Entries = std::vector<Entry>;  // one for a device and version
+  using Entries = std::vector<Entry>;  // one entry for each device and version
 
-  static Entry* find_entry(Entries* entries, const std::string& device, const std::string& version);  // or null
-  // Puts the entry into the place of that of the same device and version.
+  static Entry* find_entry(Entries* entries, const std::string& device, const std::string& version);  // null: none
+  // Replaces the entry of the same device and version, or adds the entry.
   static void put(Entries* entries, const Entry& entry);
 
   void read(Entries* entries) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Off_t has 64 bits on 32-bit systems too.
+// Makes off_t 64 bits wide on 32-bit systems, too.
 #define _FILE_OFFSET_BITS 64
 
 #include "lib/shim/zip_directory.h"
@@ -20,11 +20,11 @@ constexpr uint32_t kLocalSignature = 0x04034b50, kCentralSignature = 0x02014b50,
                    kEnd64Signature = 0x06064b50, kLocator64Signature = 0x07064b50;
 constexpr size_t kLocalBytes = 30, kCentralBytes = 46, kEndBytes = 22, kEnd64Bytes = 56, kLocator64Bytes = 20;
 constexpr size_t kMaxComment = 0xFFFF;
-constexpr uint64_t kMaxDirectoryBytes = 1 << 26;  // of half a million records
+constexpr uint64_t kMaxDirectoryBytes = 1 << 26;  // the directory of about half a million records
 static_assert(sizeof(off_t) == sizeof(int64_t), "a header before this file's first line chose the size of off_t");
 constexpr uint16_t kExtra64 = 1;
 constexpr uint16_t kEncrypted = 1;
-constexpr uint32_t kFull32 = 0xFFFFFFFF;  // the number is in the ZIP64 fields
+constexpr uint32_t kFull32 = 0xFFFFFFFF;  // the number stands in the ZIP64 fields
 
 uint16_t get16(const uint8_t* bytes) {
   return static_cast<uint16_t>(bytes[0] | bytes[1] << 8);
@@ -164,7 +164,8 @@ class DirectoryReader {
   nnapi_shim_error* error_;
 };
 
-// Returns whether a size in the local header equals the directory's. `follows`: 0 means that it follows the data.
+// Returns whether a size in the local header equals the directory's. With `follows`, 0 means that the size follows the
+// data.
 bool is_size(uint32_t local, uint64_t bytes, bool follows) {
   return local == bytes || local == kFull32 || (follows && local == 0);
 }

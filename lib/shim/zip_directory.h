@@ -17,12 +17,12 @@ struct ZipFile {
   const uint8_t* memory = nullptr;  // not null: the archive's bytes, in place of a file
   uint64_t bytes = 0;
   const char* path = "";  // for error sentences
-  uint64_t begin = 0;     // of an archive within another file
+  uint64_t begin = 0;     // the begin of an archive within another file
 };
 
 struct ZipRecord {
   std::string name;
-  uint64_t offset = 0;  // of its local header
+  uint64_t offset = 0;  // the offset of its local header
   uint64_t bytes = 0;
   uint64_t stored_bytes = 0;
   uint32_t checksum = 0;  // CRC-32 of the bytes, as the directory says

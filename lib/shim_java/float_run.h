@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A run on Java's arrays of floats, whose numbers are copied.
+// Runs a model on Java's arrays of floats, whose numbers are copied.
 #pragma once
 
 #include <jni.h>
@@ -14,21 +14,22 @@
 
 namespace nnapi_shim {
 
-// Each function returns an nnapi_shim_status, and says in `error` what is wrong. The shapes have to outlive the object.
+// A run. take_inputs() and run() return an nnapi_shim_status, and describe a failure in `error`. The model, the shapes
+// and `error` have to outlive the object.
 class FloatRun {
  public:
   FloatRun(nnapi_shim_model* model, const nnapi_shim_shape* shapes, uint32_t shape_count, nnapi_shim_error* error)
       : model_(model), shapes_(shapes), shape_count_(shape_count), error_(error) {}
 
-  // Takes an array for each input, of as many numbers as its tensor has.
+  // Copies the inputs: an array for each, with as many numbers as its tensor has.
   int take_inputs(JNIEnv* env, jobjectArray inputs);
   int run();
-  // Returns an array for each output. Null, with an exception, where Java has no memory left.
+  // Returns an array for each output; null, with an exception, if Java has no memory left.
   jobjectArray outputs(JNIEnv* env) const;
 
  private:
-  // Native memory for a tensor. The library is compiled without C++ exceptions, so that memory that can't be had has to
-  // be told.
+  // Native memory for a tensor. The library is compiled without C++ exceptions, so that has_memory() tells a lack of
+  // memory.
   struct Floats {
     explicit Floats(size_t length) : count(length), numbers(new (std::nothrow) jfloat[length]) {}
     bool has_memory() const { return numbers != nullptr; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Failures of the C interface as Java's exceptions.
+// Turns failures of the C interface into Java's exceptions.
 #pragma once
 
 #include <jni.h>
@@ -8,7 +8,7 @@
 
 namespace nnapi_shim {
 
-// Throws an org.nnapiconvert.NnapiException for a status that is not OK. Returns whether it is.
+// Throws an org.nnapiconvert.NnapiException for a status that is not OK. Returns whether the status is OK.
 bool check(JNIEnv* env, int status, const nnapi_shim_error& error);
 
 }  // namespace nnapi_shim

@@ -20,7 +20,7 @@ bool is_low_half(uint32_t unit) {
   return unit >= 0xdc00 && unit < 0xe000;
 }
 
-// Reads the sign at `at`, and moves behind it; a byte that begins no UTF-8 is a sign of its own.
+// Reads the character at `at`, and moves behind it. A byte that begins no valid UTF-8 counts as a character, U+FFFD.
 uint32_t read_sign(const uint8_t*& at, const uint8_t* end) {
   const size_t bytes = nnapi_convert::sign_bytes(at, end);
   const uint32_t first = *at++;
@@ -57,7 +57,7 @@ void append_utf8(std::string& to, uint32_t sign) {
 jstring to_java(JNIEnv* env, const char* text) {
   std::vector<jchar> units;
   const size_t length = std::strlen(text);
-  units.reserve(length + 1);  // data() of an empty one may be null
+  units.reserve(length + 1);  // data() of an empty vector may be null
   const auto* at = reinterpret_cast<const uint8_t*>(text);
   for (const uint8_t* end = at + length; at != end;) append_utf16(units, read_sign(at, end));
   return env->NewString(units.data(), static_cast<jsize>(units.size()));

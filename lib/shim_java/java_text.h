@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Texts between Java, which has UTF-16, and the C interface, which has UTF-8. JNI's own functions (NewStringUTF,
-// GetStringUTFChars) have a UTF-8 of their own: signs outside of the basic plane differ, and a driver's name that is no
-// UTF-8 at all, or a message that is cut within a sign, may end the process.
+// Converts texts between Java's UTF-16 and the C interface's UTF-8. JNI's own functions (NewStringUTF,
+// GetStringUTFChars) use a modified UTF-8: characters outside of the basic plane differ, and a driver's name that is no
+// UTF-8 at all, or a message that is cut within a character, may end the process.
 #pragma once
 
 #include <jni.h>
@@ -10,11 +10,11 @@
 
 namespace nnapi_shim {
 
-// Returns a string of Java, with U+FFFD in place of what is no UTF-8; null if Java throws.
+// Returns a Java string, with U+FFFD in place of bytes that are no UTF-8; null if Java throws.
 jstring to_java(JNIEnv* env, const char* text);
 
-// The UTF-8 of a string of Java while this object lives; NULL for null. Half a surrogate pair becomes U+FFFD, and a
-// zero two bytes as in JNI, so that the text doesn't end there.
+// Holds the UTF-8 form of a Java string; NULL for null. Half a surrogate pair becomes U+FFFD, and a zero becomes two
+// bytes as in JNI, so that the text doesn't end there.
 class Text {
  public:
   Text(JNIEnv* env, jstring text);

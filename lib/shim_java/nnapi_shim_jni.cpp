@@ -32,7 +32,7 @@ class Shapes {
   Shapes(JNIEnv* env, jintArray ranks, jlongArray sizes) {
     std::vector<jint> each(static_cast<size_t>(env->GetArrayLength(ranks)));
     env->GetIntArrayRegion(ranks, 0, static_cast<jsize>(each.size()), each.data());
-    sizes_.resize(static_cast<size_t>(env->GetArrayLength(sizes)) + 1);  // data() of an empty one may be null
+    sizes_.resize(static_cast<size_t>(env->GetArrayLength(sizes)) + 1);  // data() of an empty vector may be null
     env->GetLongArrayRegion(sizes, 0, static_cast<jsize>(sizes_.size() - 1), sizes_.data());
     const jlong* at = sizes_.data();
     static_assert(sizeof(jlong) == sizeof(int64_t));
@@ -55,7 +55,7 @@ jlongArray to_java(JNIEnv* env, const std::vector<jlong>& numbers) {
   return array;
 }
 
-// The buffers between their positions and their limits.
+// Returns the memory of the buffers between their positions and their limits.
 std::vector<nnapi_shim_buffer> buffers_of(JNIEnv* env, jobjectArray buffers, jintArray positions) {
   std::vector<jint> ends(static_cast<size_t>(env->GetArrayLength(positions)));
   env->GetIntArrayRegion(positions, 0, static_cast<jsize>(ends.size()), ends.data());
@@ -126,7 +126,7 @@ class Options {
   bool has_failed_ = false;
 };
 
-// What reads an archive, for read_part().
+// The Java objects by which read_part() reads an archive.
 struct Reading {
   JNIEnv* env;
   jclass model;
@@ -134,7 +134,8 @@ struct Reading {
   jmethodID fill;
 };
 
-// Hands the memory to Java as a direct buffer. Where Java throws, the exception waits for the end of native code.
+// Lets Java read a part of an archive into the memory, as a direct buffer. If Java throws, the exception stays pending
+// until native code returns.
 int read_part(void* context, uint64_t offset, void* destination, size_t bytes) {
   const auto* reading = static_cast<const Reading*>(context);
   jobject buffer = reading->env->NewDirectByteBuffer(destination, static_cast<jlong>(bytes));

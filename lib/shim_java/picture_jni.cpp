@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The native half of what org.nnapiconvert.NnapiModel does with pictures, and of what the file tells about the model.
+// The native half of org.nnapiconvert.NnapiModel's functions for pictures, and of those for the labels and notes of a
+// file.
 #include <jni.h>
 
 #include <vector>
@@ -15,7 +16,7 @@ using nnapi_shim::check;
 using nnapi_shim::model_of;
 using nnapi_shim::to_tensor;
 
-// The picture of NnapiPicture's planes and numbers. Java keeps the buffers while native code runs.
+// Returns the picture that NnapiPicture's planes and numbers describe. Java keeps the buffers while native code runs.
 nnapi_shim_picture to_picture(JNIEnv* env, jobjectArray planes, jlongArray array) {
   constexpr jsize kNumbers = 15;
   jlong numbers[kNumbers];
@@ -48,7 +49,7 @@ jobjectArray new_strings(JNIEnv* env, size_t count) {
   return type != nullptr ? env->NewObjectArray(static_cast<jsize>(count), type, nullptr) : nullptr;
 }
 
-// Returns false where Java throws.
+// Sets an element of the array. Returns false if Java throws.
 bool set_string(JNIEnv* env, jobjectArray array, size_t index, const char* text) {
   jstring string = nnapi_shim::to_java(env, text);
   if (string == nullptr) return false;
@@ -81,7 +82,7 @@ JNIEXPORT void JNICALL Java_org_nnapiconvert_NnapiModel_pictureBoxes(JNIEnv* env
   const nnapi_shim_picture picture = to_picture(env, planes, numbers);
   const nnapi_shim_tensor tensor = to_tensor(env, tensor_numbers);
   const jsize count = env->GetArrayLength(array);
-  std::vector<jfloat> boxes(static_cast<size_t>(count) + 1);  // data() of an empty one may be null
+  std::vector<jfloat> boxes(static_cast<size_t>(count) + 1);  // data() of an empty vector may be null
   env->GetFloatArrayRegion(array, 0, count, boxes.data());
   nnapi_shim_error error = {};
   const int status = nnapi_shim_picture_boxes(model_of(handle), &picture, &tensor, boxes.data(),
@@ -96,7 +97,7 @@ JNIEXPORT jlongArray JNICALL Java_org_nnapiconvert_NnapiModel_pictureTensor(JNIE
   return check(env, status, error) ? nnapi_shim::to_java(env, tensor) : nullptr;
 }
 
-// Null if the file doesn't tell it.
+// Returns null if the file doesn't tell the path.
 JNIEXPORT jstring JNICALL Java_org_nnapiconvert_NnapiModel_pictureArgument(JNIEnv* env, jclass, jlong handle) {
   const char* path = nnapi_shim_picture_argument(model_of(handle));
   return path == nullptr ? nullptr : nnapi_shim::to_java(env, path);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The native half of org.nnapiconvert.NnapiResult, and of the calls that give one.
+// The native half of org.nnapiconvert.NnapiResult, and of the calls that return one.
 #include <jni.h>
 
 #include <cstdio>
@@ -37,7 +37,7 @@ class Arguments {
       const jsize rank = env->GetArrayLength(extents);
       has_failed_ = texts_.back()->has_failed();
       if (has_failed_) break;
-      sizes_.emplace_back(static_cast<size_t>(rank) + 1);  // data() of an empty one may be null
+      sizes_.emplace_back(static_cast<size_t>(rank) + 1);  // data() of an empty vector may be null
       env->GetLongArrayRegion(extents, 0, rank, sizes_.back().data());
       jint type = 0;
       env->GetIntArrayRegion(types, i, 1, &type);
@@ -61,7 +61,7 @@ class Arguments {
 
  private:
   std::vector<std::unique_ptr<nnapi_shim::Text>> texts_;
-  std::vector<std::vector<jlong>> sizes_;  // of each tensor, in place when more are added
+  std::vector<std::vector<jlong>> sizes_;  // by tensor; the outer vector may move, the inner ones stay in place
   std::vector<nnapi_shim_named_tensor> tensors_;
   bool has_failed_ = false;
 };

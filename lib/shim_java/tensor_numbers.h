@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What Java's numbers stand for: the handle of a model; a description of a tensor, in the order that NnapiTensor's
-// constructor reads.
+// Converts between Java's numbers and the C interface's structs: the handle of a model; the description of a tensor, in
+// the order that NnapiTensor's constructor reads.
 #pragma once
 
 #include <jni.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a float model is quantised by data.
+// The options for quantising a float model by data.
 #pragma once
 
 #include <functional>
@@ -9,9 +9,9 @@
 
 namespace nnapi_convert {
 
-// What pictures become, as torchvision's usual transform: the shorter side is resized, the middle cut out, and each
-// channel becomes (pixel / 255 * pixel_max - mean) / std. Mean and std have a number for each channel, or one for all;
-// empty ones stand for 0 and 1.
+// The conversion of pictures to inputs, like torchvision's usual transform: the shorter side is resized, the middle cut
+// out, and each channel becomes (pixel / 255 * pixel_max - mean) / std. Mean and std have a number for each channel, or
+// one for all; empty ones stand for 0 and 1.
 struct PictureChoice {
   int64_t resize = 0, crop = 0;
   double pixel_max = 1;
@@ -23,23 +23,23 @@ struct PictureChoice {
 
 // Techniques that can be switched off.
 namespace techniques {
-constexpr const char* kEqualise = "equalise";           // layers
-constexpr const char* kCorrectBias = "correct-bias";    // by what rounding weights adds
-constexpr const char* kSearchRanges = "search-ranges";  // else all are from the smallest to the largest value
-constexpr const char* kRefineRanges = "refine-ranges";  // of single tensors
-constexpr const char* kPoolLayers = "pool-layers";      // in place of average pools
+constexpr const char* kEqualise = "equalise";           // equalises layers
+constexpr const char* kCorrectBias = "correct-bias";    // corrects biases by the error of rounding weights
+constexpr const char* kSearchRanges = "search-ranges";  // else all ranges are from the smallest to the largest value
+constexpr const char* kRefineRanges = "refine-ranges";  // refines ranges of single tensors
+constexpr const char* kPoolLayers = "pool-layers";      // puts layers in place of average pools
 }  // namespace techniques
 
 // Sources of samples that are no files.
 constexpr const char* kBundledSource = "bundled";
-constexpr const char* kRandomSource = "random:";  // with the number of samples behind it
+constexpr const char* kRandomSource = "random:";  // followed by the number of samples
 
 inline bool is_file_of_samples(const std::string& source) {
   return !source.empty() && source != kBundledSource && source.rfind(kRandomSource, 0) != 0;
 }
 
 struct CalibrationOptions {
-  std::string source;         // of samples: files, a folder, "random:N" or "bundled"; empty: nothing is quantised
+  std::string source;         // of samples: files, a folder, "random:N" or "bundled"; empty: no samples
   bool is_of_verify = false;  // verify's --inputs give the source, and the converted file the options for pictures
   PictureChoice pictures;
   std::string sample_labels;            // file with the class of each sample
@@ -47,12 +47,12 @@ struct CalibrationOptions {
   std::string metric_command;           // program that judges the results of all samples
   std::vector<std::string> keep_float;  // operations that stay float
   std::vector<std::string> without;     // techniques that are not tried, by their names
-  bool tries_all = false;               // every other range of every tensor, however long that takes
+  bool tries_all = false;               // tries every other range of every tensor, however long that takes
   std::optional<double> max_drop;  // of top-1 agreement with float, as a share; operations stay float until it holds
-  std::optional<double> min_snr;   // dB; the same
+  std::optional<double> min_snr;   // of the results, in dB; operations stay float until it holds
   std::function<void(const std::string& what, size_t done, size_t all)> on_progress;
 
-  // File of the scales: written where there is a source, else read.
+  // File of the scales: written if there is a source, else read.
   std::string table = {};
 
   bool is_asked_for() const { return !source.empty() || !table.empty(); }

@@ -10,7 +10,7 @@
 namespace nnapi_convert {
 namespace {
 
-constexpr uint64_t kTensorAlignment = 64;  // of LibTorch's tensors
+constexpr uint64_t kTensorAlignment = 64;  // the alignment of LibTorch's tensors
 
 // A part of a file in memory, from the beginning of a page on.
 struct Mapping {

@@ -21,23 +21,23 @@
 
 namespace nnapi_convert {
 
-// What is said of an open size beside that it is open.
+// The user's or a file's description of an open size.
 struct OpenSizeSpec {
-  std::string expression = {};       // "n" or "32*n"; sizes of one name are the same or multiples of it
+  std::string expression = {};       // "n" or "32*n"; sizes with one name are equal to it or multiples of it
   SizeRange range = {};              // "64..512"
-  std::optional<Dim> relation = {};  // to other sizes, as a converted file records it
+  std::optional<Dim> relation = {};  // the relation to other sizes that a converted file records
 };
 
 // One argument of forward, as --input or an exported program gives it.
 struct InputSpec {
-  std::string name;                           // empty: by position
+  std::string name;                           // empty: the argument is given by position
   std::vector<std::optional<int64_t>> sizes;  // nullopt: flexible, written "?"; none: rank 0, "scalar"
   std::optional<at::ScalarType> dtype;
   std::optional<Quantization> quantization;
   std::string text = {};     // the text behind the name; it may be the value of an argument that is no tensor
   std::string problem = {};  // the reason why `text` can't describe a tensor; empty: it can
   TypeSource source = TypeSource::kOption;
-  std::map<size_t, OpenSizeSpec> open = {};  // by axis: flexible sizes of which more than "?" is said
+  std::map<size_t, OpenSizeSpec> open = {};  // by axis: flexible sizes that are more closely described than by "?"
 };
 
 // An argument of forward that is no tensor, and the value that --input binds it to.
@@ -72,7 +72,7 @@ enum class Runtime {
 enum class Fallback {
   kNone,          // the model is refused
   kPartition,     // such operations stay TorchScript in the converted module, between segments for NNAPI
-  kPartitionCpu,  // shim only: the same; the program for runtimes without PyTorch also has segments for the CPU
+  kPartitionCpu,  // shim only: like kPartition; the program for runtimes without PyTorch also has segments for the CPU
   kCpu,           // shim only: the module also holds the original, optimised for mobile, for devices without NNAPI
   kCpuPlain,      // shim only: the module also holds the unchanged original for devices without NNAPI
 };
@@ -81,7 +81,7 @@ inline bool embeds_cpu_model(Fallback fallback) {
   return fallback == Fallback::kCpu || fallback == Fallback::kCpuPlain;
 }
 
-// Whether the shim has something to compute where NNAPI fails.
+// Returns whether the shim can compute on the CPU if NNAPI fails.
 inline bool has_cpu_form(Fallback fallback) {
   return embeds_cpu_model(fallback) || fallback == Fallback::kPartitionCpu;
 }
@@ -93,12 +93,12 @@ inline bool may_part(Fallback fallback) {
 // The limits that decide which segments of a partitioned model run on NNAPI.
 struct SegmentLimits {
   static constexpr int64_t kMinMacs = 100'000;
-  // The least value of a segment: its multiply-adds, less one for each element that crosses its boundary. 0: any
+  // The least value of a segment: its multiply-adds minus one for each element that crosses its boundary. 0: any
   // segment. Not given: kMinMacs; if all segments are worth less, the most valuable one stays if it multiplies.
   std::optional<int64_t> min_macs;
   int max_segments = 0;  // keeps the largest segments; 0: no limit
-  // For a segment of rows whose number depends on values: one call takes as many rows as make this many multiply-adds.
-  // A call with few rows wastes up to this many.
+  // For a segment of rows whose number depends on values: the multiply-adds of one call, which decide how many rows it
+  // takes. A call with few rows wastes up to this many.
   static constexpr int64_t kMacsPerCall = int64_t{1} << 31;
   int64_t rows_per_call = 0;  // 0: computed from kMacsPerCall
   static constexpr int64_t kMostRowsPerCall = 1'000'000;
@@ -110,13 +110,13 @@ enum class ControlFlow {
   kNnapi,  // they become NNAPI's IF and WHILE
 };
 
-// What a conversion calls as it goes on.
+// The functions that a conversion calls as it goes on.
 struct StageCallbacks {
   std::function<void(const std::string& stage)> on_stage;                          // as each stage begins
   std::function<void(const std::string& stage, const std::string& text)> on_dump;  // text form after a stage or pass
 };
 
-// What makes the typed graph of a model.
+// The options for making a model's typed graph.
 struct FrontendOptions : StageCallbacks {
   std::vector<InputSpec> inputs;
   std::vector<BoundArgument> bound = {};  // filled by bind_arguments()
@@ -125,10 +125,10 @@ struct FrontendOptions : StageCallbacks {
   Fallback fallback = Fallback::kNone;
   ControlFlow control_flow = ControlFlow::kRefuse;
   std::set<std::string> disabled_passes;  // passes of infer and optimise to skip, to find faults
-  bool takes_any_rows = true;  // where the weights tell how wide rows of features are, a call may bring any number
+  bool takes_any_rows = true;  // a call may bring any number of rows of features whose width the weights tell
 };
 
-// What makes a plan of it for a target.
+// The options for making a plan of the typed graph for a target.
 struct PlanOptions : FrontendOptions {
   LayoutChoice layout;
   int feature_level = 3;
@@ -137,14 +137,14 @@ struct PlanOptions : FrontendOptions {
   SegmentLimits segments;
   bool relax_fp16 = false;
   bool tanh_gelu = false;           // gelu() by the formula of approximate="tanh", at most 4.8e-4 from the exact one
-  bool is_quantised_later = false;  // by data: a device that takes no floats may get the plan
-  bool symmetric_weights = false;   // of filters that data quantise by one scale, as LiteRT's int8 needs
+  bool is_quantised_later = false;  // data will quantise the plan: a device that takes no floats may get it
+  bool symmetric_weights = false;   // filters that data quantise by one scale get a symmetric one, for LiteRT's int8
 
   // Returns the highest feature level that the conversion may use.
   int target_level() const { return device ? std::min(feature_level, device->feature_level()) : feature_level; }
 };
 
-// What makes the file of it, too. Each stage takes the part that it needs.
+// All options, with those for making the file of the plan. Each stage takes the part that it needs.
 struct ConvertOptions : PlanOptions {
   std::optional<PictureChoice> pictures = {};  // how the app's pictures become the input, for the file's record
   PreferenceCode preference = PreferenceCode::SUSTAINED_SPEED;
@@ -153,13 +153,13 @@ struct ConvertOptions : PlanOptions {
   bool split_outputs = false;  // a result that concatenates parts of unlike ranges becomes one result for each part
   bool bundle_inputs = false;
   std::string emit_cpu;  // path of the CPU counterpart; empty: none
-  // With the shim: samples in the file, by which it checks a device before it trusts it; 0: none.
+  // The number of samples in a file for the shim, by which it checks a device before it trusts it; 0: none.
   static constexpr int kDefaultCheckSamples = 2;
   int check_samples = 0;
   bool strip_names = false;        // leave out names that only the shim's messages show
   bool embed_shim_source = false;  // store the shim's sources in the output
-  bool no_torchscript = false;     // store what the shim reads, and no module for PyTorch
-  bool may_need_pytorch = false;   // of files for the shim: a step that its programs lack is no refusal
+  bool no_torchscript = false;     // store only the parts that the shim reads, no module for PyTorch
+  bool may_need_pytorch = false;   // for the shim: a step that its programs lack doesn't refuse the model
 };
 
 }  // namespace nnapi_convert

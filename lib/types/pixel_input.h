@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What --input-pixels says: forward takes the bytes of pictures instead of normalised floats.
+// The content of --input-pixels: forward takes the bytes of pictures instead of normalised floats.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace nnapi_convert {
 // An input float32[N, C, H, W] becomes uint8[N, H, W, C]: rows of pixels, each red, green and blue, or gray alone. The
 // model takes (pixel / 255 * pixel_max - mean) / std for each channel.
 struct PixelInput {
-  std::string name;        // of forward's argument; empty: its first tensor
+  std::string name;        // the name of forward's argument; empty: its first tensor
   bool has_alpha = false;  // each pixel has a fourth byte, which the model ignores
   double pixel_max = 1;
   std::vector<double> mean, std;  // one for each channel, or one for all

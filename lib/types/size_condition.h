@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a call's open sizes have to be like: --input gives a range (64..512), and torch.export states ranges and notes
+// The conditions on a call's open sizes: --input gives a range (64..512), and torch.export states ranges and
 // conditions. The converted file checks them at each call.
 #pragma once
 
@@ -20,7 +20,7 @@ struct SizeRange {
   std::optional<int64_t> most = {};
 
   bool has_limits() const { return least > 1 || most; }
-  // Returns the sizes that are in both ranges; a most below the least if none is.
+  // Returns the sizes that are in both ranges; `most` is below `least` if none is.
   SizeRange within(const SizeRange& other) const {
     SizeRange both{std::max(least, other.least), most ? most : other.most};
     if (most && other.most) both.most = std::min(*most, *other.most);
@@ -53,13 +53,13 @@ inline bool all_hold(const SizeConditions& conditions, const std::function<int64
                      [&](const SizeCondition& condition) { return condition.holds(size_of); });
 }
 
-// Adds the limits of a range.
+// Adds the conditions that keep `size` within a range.
 inline void add_range(const Dim& size, const SizeRange& range, SizeConditions& conditions) {
   if (range.least > 1) conditions.push_back({SizeCondition::Kind::kAtLeast, size, Dim(range.least)});
   if (range.most) conditions.push_back({SizeCondition::Kind::kAtMost, size, Dim(*range.most)});
 }
 
-// Returns the range that the conditions leave for a size by itself.
+// Returns the range to which conditions with fixed numbers limit the size.
 inline SizeRange range_of(const Dim& size, const SizeConditions& conditions) {
   SizeRange range;
   for (const SizeCondition& condition : conditions) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the dtype and the sizes of an argument of forward come from.
+// The source of the dtype and the sizes of an argument of forward.
 #pragma once
 
 namespace nnapi_convert {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sizes that stand for open ones where nothing says which a model takes.
+// The sizes that stand for open ones if nothing tells which sizes a model takes.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace nnapi_convert {
 
 constexpr int64_t kUsualOpenSize = 96;
 
-// Returns 1 for a batch.
+// Returns the size for an axis: 1 for the first, the batch.
 constexpr int64_t usual_open_size(int /*input*/, int axis) {
   return axis == 0 ? 1 : kUsualOpenSize;
 }

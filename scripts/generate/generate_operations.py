@@ -82,7 +82,7 @@ def codes_header(schema):
     parts.append(enum("FuseCode", schema["fuse_codes"], "Activations fused into an operation."))
     parts.append(enum("PaddingScheme", schema["padding_schemes"], "Implicit padding."))
     parts.append(enum("PreferenceCode", schema["preferences"], "Execution preferences of a compilation."))
-    parts.append(enum("ResultCode", schema["result_codes"], "What the API's functions return."))
+    parts.append(enum("ResultCode", schema["result_codes"], "Results of the API's functions."))
     parts.append(f"constexpr int32_t kLowestFeatureLevel = {levels[0]['level']};")
     parts.append(f"constexpr int32_t kHighestFeatureLevel = {levels[-1]['level']};\n")
     parts.append("}  // namespace nnapi_convert\n")
@@ -124,7 +124,7 @@ def table_header(schema):
 
 namespace nnapi_convert {{
 
-// What a change of the order of axes has to do with an argument.
+// How an argument changes where the order of axes changes.
 enum class ArgumentRole : uint8_t {{
 {roles}
 }};
@@ -180,7 +180,7 @@ struct SignatureInfo {{
   TableView<TypeCombination> combinations;
 }};
 
-// What an operation does, whatever its tensors are.
+// Traits of an operation, whatever its tensors are.
 enum class OperationTrait : uint32_t {{
 {traits}
 }};

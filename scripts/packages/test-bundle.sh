@@ -82,8 +82,8 @@ make_root() {
   mv "$2.part" "$2"
 }
 
-# inside [--system] COMMAND...: runs a command in the folder $root, without the variables of this shell; with /proc
-# and /dev, if asked for.
+# inside [--system] COMMAND...: runs a command in the folder $root, without the variables of this shell; with /proc,
+# /dev and /sys, if asked for.
 inside() {
   local system=no
   if [[ $1 == --system ]]; then
@@ -95,7 +95,8 @@ inside() {
     system=$1 root=$2
     shift 2
     if [[ $system == yes ]]; then
-      mkdir -p "$root"/{proc,dev} && mount -t proc proc "$root/proc" && mount --rbind /dev "$root/dev"
+      mkdir -p "$root"/{proc,dev,sys} && mount -t proc proc "$root/proc" && mount --rbind /dev "$root/dev" &&
+        mount --rbind /sys "$root/sys"
     fi
     exec env -i PATH=/usr/bin:/bin HOME=/ ${settings:-} "$(command -v chroot)" "$root" "$@"
     ' inside "$system" "$root" "$@"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes or fetches inputs.
+// Makes inputs, or fetches bundled ones.
 #include "tools/nnapi-bench/inputs.h"
 
 #include <ATen/ATen.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// nnapi-bench: times a TorchScript module on this device, as PyTorch's speed_benchmark_torch does, and tells more.
+// nnapi-bench: times a TorchScript module on this device, as PyTorch's speed_benchmark_torch does, and reports more.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Loads, warms up and times.
+// Loads, warms up and times a module.
 #include "tools/nnapi-bench/measure.h"
 
 #include <ATen/Parallel.h>

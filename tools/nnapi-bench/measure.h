@@ -36,7 +36,7 @@ struct Measurement {
   int threads = 0;
   Cost load;                      // reading the file
   std::optional<Cost> first;      // the process's first inference, including building and compiling
-  std::vector<double> latencies;  // of each inference of the main loop, in order; microseconds
+  std::vector<double> latencies;  // latency of each inference of the main loop, in order; microseconds
   Cost main_loop;                 // all inferences of the main loop together
   std::optional<MemoryUse> at_start, loaded, after_first;
   std::optional<ShimState> shim;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Asks modules and NNAPI.
+// Inspects modules, and asks NNAPI for its devices.
 #include "tools/nnapi-bench/nnapi_module.h"
 
 #include <ATen/ATen.h>

@@ -21,7 +21,7 @@ Runtime runtime_of(const torch::jit::Module& module);
 
 struct Device {
   std::string name, version, type;
-  int64_t feature_level;  // as NNAPI says it: an API level, or 1000005 and more
+  int64_t feature_level;  // NNAPI's code: an API level, or 1000005 and more
 };
 
 // Loads an NNAPI library for the rest of the process: both runtimes open NNAPI by its name and get this library. An

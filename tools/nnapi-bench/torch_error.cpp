@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cuts LibTorch's messages.
+// Shortens LibTorch's messages.
 #include "tools/nnapi-bench/torch_error.h"
 
 #include <c10/util/Exception.h>

@@ -156,7 +156,8 @@ FilesInUse files_of(const BatchArguments& arguments, const BatchRequest& request
   return files;
 }
 
-// LibTorch counts processors by it before it takes one thread, and the memory of models is read from it.
+// Throws if /proc is not mounted: LibTorch counts processors there before it takes one thread, and the memory of models
+// is read there.
 void check_proc() {
   if (std::filesystem::exists("/proc/cpuinfo")) return;
   throw ConvertError(ExitCode::kBadFile,
@@ -175,7 +176,7 @@ BatchRequest make_request(const CLI::App& app, const BatchArguments& arguments) 
   request.worker.resume = arguments.resume;
   // The hashes tell apart builds of the same version number.
   request.worker.program = version_text() + " " + hash_of_file(own_program_path()) + " " + hash_of_file(engine_path());
-  // The host's NNAPI belongs to it: it decides the results of --verify.
+  // The host's NNAPI is part of the program: it decides the results of --verify.
   const std::string nnapi = host_library_path();
   if (std::filesystem::is_regular_file(nnapi)) request.worker.program += " " + hash_of_file(nnapi);
   request.worker.convert = [](Arguments command_line) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// nnapi-convert check: whether and how well a model would convert; nothing is written.
+// nnapi-convert check: tells whether and how well a model would convert; writes no file.
 #include <CLI/CLI.hpp>
 
 #include "tools/nnapi-convert/command_line.h"

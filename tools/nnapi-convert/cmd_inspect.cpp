@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// nnapi-convert inspect OUT: what a converted file holds.
+// nnapi-convert inspect OUT: shows the content of a converted file.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -24,7 +24,7 @@ const ExitCodes kInspectExitCodes = {{"0", "done"},
                                      {"70", "internal error"},
                                      {"75", "memory, stack or time is not enough"}};
 
-// The text of a LiteRT file, which needs no LibTorch; nothing for other files, and for one without a model.
+// Returns the text of a LiteRT file, which needs no LibTorch; nothing for other files, and for one without a model.
 std::optional<std::string> litert_text(const std::string& path, const std::string& format) {
   constexpr size_t kFirstBytes = 8;
   InputFile file(path);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// nnapi-convert ops: the operations that can be lowered, from the rules themselves.
+// nnapi-convert ops: lists the operations that can be lowered, from the rules themselves.
 #include <CLI/CLI.hpp>
 #include <iostream>
 

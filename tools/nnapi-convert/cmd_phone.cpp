@@ -44,21 +44,21 @@ struct PhoneArguments {
   bool is_dry = false, is_quiet = false;
   Arguments conversion;  // options of the conversion
 
-  // Tells on standard error what is done.
+  // Tells on standard error what the command does.
   void say(const std::string& what) const {
     if (!is_quiet) fmt::print(stderr, "nnapi-convert: {}\n", what);
   }
 };
 
-// The way to one phone. An empty serial is the only one attached.
+// Runs adb for one phone. An empty serial stands for the only phone attached.
 class Phone {
  public:
   Phone(const PhoneArguments& arguments, std::string serial) : arguments_(arguments), serial_(std::move(serial)) {}
 
   const std::string& serial() const { return serial_; }
 
-  // Prints the command, runs it unless only commands are wanted, and returns its output. Throws ConvertError (kBadFile)
-  // if it fails.
+  // Runs adb with these words and returns its output; with is_dry, only prints the command. Throws ConvertError
+  // (kBadFile) if it fails.
   std::string adb(const std::string& purpose, Arguments words) const {
     Arguments command = {arguments_.adb};
     if (!serial_.empty()) command.insert(command.end(), {"-s", serial_});
@@ -74,7 +74,7 @@ class Phone {
                        fmt::format("{} failed with exit code {}: {}", shell_text(command), end.exit_code, end.output));
   }
 
-  // adb hands the words to the phone's shell.
+  // Runs a command in the phone's shell.
   std::string shell(const std::string& purpose, const Arguments& words) const {
     return adb(purpose, {"shell", shell_text(words)});
   }
@@ -98,7 +98,7 @@ std::string read_file(const std::string& path) {
   return *text;
 }
 
-// Stand beside the output.
+// Return the paths of the files beside the output.
 std::string profile_of(const std::string& output) {
   return output + ".profile.json";
 }
@@ -106,14 +106,14 @@ std::string doctor_of(const std::string& output) {
   return output + ".doctor.json";
 }
 
-// What came of one phone.
+// The result for one phone.
 struct PhoneResult {
   std::string serial, output, device, conclusion;
   int rounds = 0;
   bool is_right = false;
 };
 
-// Converts for one phone.
+// Converts a model for one phone, until the phone runs it right.
 class PhoneLoop {
  public:
   PhoneLoop(const PhoneArguments& arguments, const std::string& serial, const std::string& output)
@@ -179,12 +179,12 @@ class PhoneLoop {
     arguments_.say(fmt::format("{}: {}", result_.device, device.conclusion));
     if (device.is_right || result_.rounds >= arguments_.rounds) return false;
     device_ = device.name;
-    if (!add_rules(profile_, device.profile)) return false;  // what was found is avoided already
+    if (!add_rules(profile_, device.profile)) return false;  // the findings are avoided already
     write_file(profile_path(), profile_.dump(2) + "\n");
     return true;
   }
 
-  // The device that was asked for or chosen before; else the first one that is wrong.
+  // Returns the device that was asked for or chosen before; otherwise the first one that is wrong.
   const ExaminedDevice& choose(const std::vector<ExaminedDevice>& devices) const {
     const auto found = std::find_if(devices.begin(), devices.end(), [&](const ExaminedDevice& device) {
       return device_.empty() ? !device.is_right : device.name == device_;
@@ -210,7 +210,7 @@ class PhoneLoop {
   PhoneResult result_;
 };
 
-// With several phones each gets a file of its own: out.pt, out-SERIAL.pt.
+// Returns the path of the output for one phone: out.pt, or, with several phones, out-SERIAL.pt.
 std::string output_for(const PhoneArguments& arguments, const std::string& serial) {
   if (arguments.serials.size() < 2) return arguments.output;
   const std::filesystem::path path(arguments.output);

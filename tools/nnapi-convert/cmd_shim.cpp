@@ -29,7 +29,7 @@ Examples:
   nnapi-convert shim --emit shim_of_out --from out.pt
   nnapi-convert shim --emit small_shim --for out.pt)";
 
-// Without this list's entries the shim has all operators of programs.
+// The file that lists the operators that the shim contains; without entries, it contains all operators of programs.
 constexpr const char* kSelectedOperators = "lib/program/selected_operators.inc";
 
 // Leaves out the operators that the files' programs don't call. Returns how many it keeps.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// nnapi-convert verify MODEL OUT: original and result on the same inputs.
+// nnapi-convert verify MODEL OUT: compares original and result on the same inputs.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -104,8 +104,8 @@ int run_verify(const Arguments& command_line) {
   if (const auto code = parse_command_line(app, command_line, kVerifyExitCodes)) return *code;
   for (const std::string& text : inputs) {
     request.inputs.push_back(parse_input_spec(text));
-    // The converted file has the values that arguments are bound to, so --input can't give them here.
-    const InputSpec& spec = request.inputs.back();  // a name may be that of a number, whose value is no sizes
+    // The converted file has the values to which arguments are bound, so --input can't give them here.
+    const InputSpec& spec = request.inputs.back();  // the name may be a number's, whose value is no list of sizes
     if (spec.name.empty() && !spec.problem.empty()) throw ConvertError(ExitCode::kUsage, spec.problem);
   }
   check_files(files_of(arguments));

@@ -135,7 +135,7 @@ std::optional<int> parse_command_line(CLI::App& app, const Arguments& arguments,
   app.set_help_flag("-h,--help", has_more ? "print the common options and exit" : "print this and exit");
   if (has_more) app.set_help_all_flag("--help-all", "print all options and exit");
   try {
-    Arguments reversed(arguments.rbegin(), arguments.rend());  // as CLI11 takes a vector
+    Arguments reversed(arguments.rbegin(), arguments.rend());  // CLI11 takes a vector in this order
     app.parse(reversed);
     return std::nullopt;
   } catch (const CLI::CallForHelp&) {

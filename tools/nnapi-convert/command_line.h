@@ -18,15 +18,15 @@ namespace nnapi_convert {
 std::string version_text();
 // Adds -q and -v, which set the log's level.
 void add_log_options(CLI::App& app);
-// Adds --time-limit, for commands that run what a model says (lib/base/watched_run.h).
+// Adds --time-limit, for commands that run a model's code (lib/base/watched_run.h).
 void add_time_limit(CLI::App& app, uint64_t& seconds);
-// The same for the run that this process tells of.
+// Adds --time-limit for this process's own watched run.
 void add_time_limit(CLI::App& app);
 // Adds --torch-library. Its paths go to load_torch_library() before a model is read.
 void add_library_option(CLI::App& app, std::vector<std::string>& paths);
 // Adds the libraries of --torch-library.
 void add_libraries(FilesInUse& files, const std::vector<std::string>& paths);
-// Throws ConvertError if files of a command line stand in each other's way (check_files_apart), or can't be read or
+// Throws ConvertError if files of a command line get in each other's way (check_files_apart), or can't be read or
 // written (check_files_ready). Call it before LibTorch is loaded.
 void check_files(const FilesInUse& files);
 // Throws ConvertError (kUsage) if an option that names a model or folder to write names standard output.
@@ -36,8 +36,8 @@ void refuse_standard_output(const std::string& option, const std::string& path);
 // otherwise nothing.
 std::optional<int> parse_command_line(CLI::App& app, const Arguments& arguments, const ExitCodes& exit_codes);
 
-// Checks of an option's value, used instead of CLI11's own, whose messages print the largest double, or let empty texts
-// of a script's unset variables pass.
+// Checks of an option's value. CLI11's own would print the largest double in messages, or accept the empty text of a
+// script's unset variable.
 CLI::Validator finite_number();
 CLI::Validator not_negative();
 CLI::Validator more_than_zero();

@@ -26,13 +26,13 @@ constexpr const char* kResult = "Result";
 constexpr const char* kPartition = "What stays on the CPU";
 constexpr const char* kFaults = "To find faults";
 
-// Options that name a further file for one model, and are flags for many: what they say there.
+// Options that name a further file for one model, and are flags for many models; with the flags' descriptions.
 const std::map<std::string, std::string> kFurtherFiles = {
     {"emit-cpu", "also write the CPU counterpart, to NAME.cpu.pt"},
     {"litert", "also write the model for LiteRT, to NAME.tflite"},
 };
 
-// The passes of the stages infer and optimise, in their order.
+// Returns the passes of the stages infer and optimise, in their order.
 std::vector<std::string> passes() {
   std::vector<std::string> names(std::begin(kInferPasses), std::end(kInferPasses));
   for (const std::string& pass : nnapi::pass_names()) names.push_back(pass);
@@ -94,7 +94,7 @@ void add_target_options(CLI::App& app, ConvertArguments& arguments) {
       ->type_name("FILE");
 }
 
-// "1%" is 0.01; what is no number is left for CLI11 to refuse.
+// Turns "1%" into 0.01. CLI11 refuses texts that are no number.
 std::string as_share(std::string& text) {
   if (text.size() < 2 || text.back() != '%') return "";
   char* end = nullptr;
@@ -165,8 +165,8 @@ void add_calibration_options(CLI::App& app, CalibrationOptions& calibration) {
       ->group(kQuantiseGroup);
 }
 
-// How pictures become what the model takes: those that --calibrate reads, those of --input-pixels, and those of an app
-// that asks the file.
+// Adds the options for turning pictures into the model's input: pictures that --calibrate reads, those of
+// --input-pixels, and those of an app that asks the file.
 void add_picture_options(CLI::App& app, std::string& pixels, PictureChoice& pictures) {
   app.add_option("--input-pixels", pixels,
                  "the result takes pictures as bytes and normalises them by --mean and --std itself: uint8 (rows of\n"
@@ -207,7 +207,7 @@ void add_picture_options(CLI::App& app, std::string& pixels, PictureChoice& pict
 
 namespace {
 
-// What the file tells an app and people about the model.
+// Adds the options for notes that the file tells apps and people about the model.
 void add_note_options(CLI::App& app, ConvertArguments& arguments) {
   app.add_option("--labels", arguments.labels,
                  "names of the classes, for apps (model.top(5)): a text file with a line for each, or a JSON list")
@@ -448,9 +448,9 @@ void check_convert_options(const Arguments& options) {
   ConvertArguments arguments;
   CLI::App app;
   add_convert_options(app, arguments);
-  Arguments reversed = {"OUT", "--output", "MODEL"};  // as CLI11 takes a vector
+  Arguments reversed = {"OUT", "--output", "MODEL"};  // CLI11 takes a vector in this order
   for (const std::string& option : options) {
-    // Adds a file name, which the option does not have here.
+    // Adds a file name, as the option is a flag without one here.
     const bool is_file = option.rfind("--", 0) == 0 && kFurtherFiles.count(option.substr(2)) != 0;
     reversed.push_back(is_file ? option + "=FILE" : option);
   }

@@ -26,10 +26,10 @@ void add_model_options(CLI::App& app, ConvertArguments& arguments);
 // Adds all options of the conversion: the model, the model options, and the options for writing and printing.
 void add_convert_options(CLI::App& app, ConvertArguments& arguments);
 
-// Adds the options that say how --litert writes.
+// Adds the options for the file that --litert writes.
 void add_litert_options(CLI::App& app, ConvertArguments& arguments);
 
-// Adds --package alone.
+// Adds only --package.
 void add_package_option(CLI::App& app, ConvertArguments& arguments);
 
 // Returns the files that the conversion reads and writes.

@@ -53,7 +53,8 @@ bool add_rules(nlohmann::json& profile, const nlohmann::json& more) {
   nlohmann::json& rules = profile["refuses"];
   bool any = false;
   for (const nlohmann::json& rule : more.value("refuses", nlohmann::json::array())) {
-    // The reason tells how much was wrong, which differs from one examination to the next.
+    // Compares rules without their reasons: a reason tells how much was wrong, which differs from one examination to
+    // the next.
     nlohmann::json bare = rule;
     bare.erase("reason");
     const bool is_known = std::any_of(rules.begin(), rules.end(), [&](nlohmann::json known) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads what nnapi-probe --doctor found (schemas/doctor.schema.json), as far as a conversion needs it.
+// Reads the results of nnapi-probe --doctor (schemas/doctor.schema.json), as far as a conversion needs them.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,10 +11,10 @@ namespace nnapi_convert {
 struct ExaminedDevice {
   std::string name, conclusion;
   bool is_right = false;
-  nlohmann::json profile;  // with the rules of what was found
+  nlohmann::json profile;  // contains the rules for the findings
 };
 
-// Throws ConvertError (kBadFile), whose sentence begins with `what`.
+// Returns the examined devices. Throws ConvertError (kBadFile), whose sentence begins with `what`.
 std::vector<ExaminedDevice> read_doctor(const std::string& text, const std::string& what);
 
 // Adds the rules of `more` that `profile` does not have. Returns whether there were some. A null `profile` becomes

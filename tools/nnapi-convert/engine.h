@@ -20,8 +20,8 @@ struct Engine {
   int (*verify)(const VerifyArguments& arguments);
   // Returns the content of a converted file in one of the formats of `inspect`.
   std::string (*inspect)(const std::string& path, const std::string& format);
-  // Returns a page that shows the graph of a converted file with what nnapi-probe's doctor found on a device; an empty
-  // name is the first one that is wrong.
+  // Returns a page that shows the graph of a converted file with the findings of nnapi-probe's doctor for a device; an
+  // empty name stands for the first device that is wrong.
   std::string (*doctor_page)(const std::string& path, const std::string& doctor, const std::string& device);
   // Returns the operations that can be lowered, in one of the formats of `ops`; with names of operators, how each of
   // them is handled, as text. Throws kUsage for a name that no operator has.
@@ -32,7 +32,7 @@ struct Engine {
   std::vector<std::string> (*called_operators)(const std::string& path);
   // Makes LibTorch compute only on the calling thread, in this process and in processes forked from it.
   void (*use_one_thread)();
-  // Tells the engine the run that is watched (lib/base/watched_run.h).
+  // Sets the engine's watched run (lib/base/watched_run.h).
   void (*set_watched_run)(WatchedRun* run);
 };
 

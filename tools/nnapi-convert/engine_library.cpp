@@ -16,7 +16,7 @@
 namespace nnapi_convert {
 namespace {
 
-// Loads the stand-ins: LibTorch then gets them in place of the libraries whose names they have.
+// Loads the stand-ins: LibTorch then gets them in place of libraries with the same names.
 std::vector<void*> load_stand_ins() {
   std::vector<void*> loaded;
   std::error_code no_stand_ins;
@@ -26,18 +26,18 @@ std::vector<void*> load_stand_ins() {
   return loaded;
 }
 
-// Returns null if the library can't be loaded with stand-ins, or if there are none.
+// Loads the library with stand-ins. Returns null if that fails, or if there are no stand-ins.
 void* load_with_stand_ins(const std::string& path) {
   const std::vector<void*> stand_ins = load_stand_ins();
   if (stand_ins.empty()) return nullptr;
-  // RTLD_NOW: a LibTorch that has come to use one of the libraries fails here, not in a later call.
+  // RTLD_NOW: a LibTorch that uses one of the replaced libraries fails here, not in a later call.
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (library != nullptr) return library;
   for (void* stand_in : stand_ins) ::dlclose(stand_in);
   return nullptr;
 }
 
-// True if the user brings libraries, which may need those that stand-ins keep out.
+// Returns true if the user brings libraries, which may need those that the stand-ins replace.
 bool brings_libraries(const std::vector<std::string>& torch_libraries) {
   return !torch_libraries.empty() || std::getenv("NNAPI_HOST_LIBRARY") != nullptr;
 }

@@ -9,7 +9,7 @@ namespace nnapi_convert {
 namespace {
 
 constexpr size_t kWidth = 100;
-constexpr size_t kColumn = 27;  // where descriptions begin
+constexpr size_t kColumn = 27;  // the column at which descriptions begin
 constexpr const char* kCommonGroup = "Options";
 
 // Returns `first` and then the words, wrapped into lines that begin at the column.
@@ -103,7 +103,7 @@ std::string usage(const CLI::App& app) {
     text += option->get_required() ? " " + name : " [" + name + "]";
   }
   for (const CLI::Option* option : app.get_options()) {
-    // --output is needed but for the rare command that writes another file alone.
+    // --output is needed, except in the rare command that writes only another file.
     const bool is_needed = option->get_required() || option->check_lname("output");
     if (option->get_positional() || !is_needed) continue;
     const bool is_short = !option->get_snames().empty();

@@ -78,7 +78,7 @@ class SpecParser {
     return error == std::errc() && end == text.data() + text.size();
   }
 
-  // A letter and maybe a number behind it, or a multiple of such a name: an open size, the same for the same name.
+  // Returns true for a name, a letter and maybe a number, or a multiple of a name: open sizes with one name are equal.
   static bool is_symbol(const std::string& text) {
     constexpr const char* kDigits = "0123456789";
     const size_t times = text.find('*');
@@ -111,7 +111,7 @@ class SpecParser {
     return number;
   }
 
-  // "64..512", or "64.." without a most.
+  // Reads "64..512", or "64.." without a limit above.
   SizeRange parse_range(const std::string& text, size_t dots) const {
     const std::string most = text.substr(dots + std::strlen(kDots));
     SizeRange range{parse_number(text.substr(0, dots), text), {}};

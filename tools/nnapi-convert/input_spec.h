@@ -8,8 +8,9 @@
 
 namespace nnapi_convert {
 
-// Text behind a name that has none of ",:?" or is in quotation marks may be a value: a fault of it as a tensor is noted
-// in the result, not thrown. For other faults throws ConvertError (kUsage) with the text, the fault and an example.
+// Text behind a name that has none of ",:?", or begins with a quotation mark or a bracket, may be a value: its fault as
+// a tensor is noted in the result, not thrown. For other faults throws ConvertError (kUsage) with the text, the fault
+// and an example.
 InputSpec parse_input_spec(const std::string& text);
 
 }  // namespace nnapi_convert

@@ -15,7 +15,7 @@
 namespace nnapi_convert {
 namespace {
 
-// Below the stack; a function whose variables take more could step over it.
+// The size of the guard below the stack; a function whose variables take more could step over it.
 constexpr uint64_t kGuardBytes = uint64_t{16} << 20;
 
 struct Stack {
@@ -29,7 +29,7 @@ Stack& present_stack() {
   return stack;
 }
 
-// Of a process with a limit, the stack gets an eighth.
+// Returns the most bytes of the stack: an eighth of the process's memory limit if it has one.
 uint64_t most_bytes() {
   uint64_t most = kLargeStackBytes;
   for (const auto resource : {RLIMIT_AS, RLIMIT_DATA}) {
@@ -51,8 +51,8 @@ bool reserve(uint64_t size, Stack& stack) {
   return false;
 }
 
-// The handler is gone when it returns, and the signal that it raises ends the process: another process may have sent
-// the first one, so that no fault comes again.
+// Handles SIGSEGV. When it returns, the handler is gone, and the signal that it raises ends the process: another
+// process may have sent the first signal, so that no fault would follow.
 void note_overflow(int signal, siginfo_t* fault, void* /*context*/) {
   const Stack& stack = present_stack();
   const char* address = static_cast<const char*>(fault->si_addr);
@@ -61,7 +61,7 @@ void note_overflow(int signal, siginfo_t* fault, void* /*context*/) {
   ::raise(signal);
 }
 
-// A handler can't run on a stack that is full.
+// Installs note_overflow() with a stack of its own: it can't run on a full stack.
 void handle_overflow() {
   static std::array<char, 1 << 16> own_stack;
   stack_t alternative = {};

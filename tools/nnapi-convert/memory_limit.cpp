@@ -10,7 +10,7 @@
 namespace nnapi_convert {
 namespace {
 
-// 0 where the system doesn't tell.
+// Returns the memory that is free, with swap; 0 if the system doesn't tell.
 uint64_t free_bytes() {
   constexpr uint64_t kKibibyte = 1024;
   std::ifstream info("/proc/meminfo");

@@ -40,7 +40,7 @@ class PackageParser {
     const size_t equals = item.find('=');
     const std::string key = item.substr(0, equals);
     const std::string value = equals == std::string::npos ? "" : item.substr(equals + 1);
-    // The sizes of a shape are behind commas, too.
+    // Commas separate the sizes of a shape, too.
     const bool is_size = !item.empty() && item.find_first_not_of("0123456789?") == std::string::npos;
     if (equals == std::string::npos && is_size && !shape_.empty()) {
       shape_ += "," + item;
@@ -63,7 +63,7 @@ class PackageParser {
     }
   }
 
-  // A word that is there again is a slip, say a comma for a semicolon.
+  // Throws for a word given twice: it is a mistake, such as a comma in place of a semicolon.
   void take_once(const std::string& key) {
     if (!known_.insert(key).second) fail(fmt::format("{} is there twice; a semicolon parts models", key));
   }

@@ -9,7 +9,7 @@
 
 namespace nnapi_convert {
 
-// Throws ConvertError (kUsage) with the model's text, the fault, and what is needed.
+// Returns the models. Throws ConvertError (kUsage) with the model's text, the fault, and what is needed.
 std::vector<PackageRequest> parse_package(const std::string& text);
 
 }  // namespace nnapi_convert

@@ -26,7 +26,7 @@ LayoutChoice layout_choice(const CLI::App& app, const ConvertArguments& argument
   LayoutChoice layout;
   layout.nhwc = app.count("--nhwc") != 0;
   layout.is_explicit = layout.nhwc || arguments.nchw;
-  if (!layout.nhwc || arguments.nhwc == "true") return layout;  // without numbers
+  if (!layout.nhwc || arguments.nhwc == "true") return layout;  // --nhwc without numbers
   for (const std::string& number : split_text(arguments.nhwc, ',')) {
     if (number.empty() || number.find_first_not_of("0123456789") != std::string::npos || number.size() > 4) {
       throw ConvertError(ExitCode::kUsage,
@@ -54,9 +54,9 @@ void read_target(const CLI::App& app, ConvertArguments& arguments) {
   if (!has_level && !has_api) options.feature_level = options.device->feature_level();
 }
 
-// A LiteRT file alone never meets NNAPI: it takes the operations of the highest level, a scale for each channel of its
-// weights, or a symmetric one, the only layout that LiteRT has, and no samples for the shim. LiteRT's delegates know
-// the means of layer norms, and not L2_NORMALIZATION.
+// Sets the options of a conversion that writes only a LiteRT file. NNAPI never runs it: it may use the operations of
+// the highest level, a scale for each channel of its weights, or a symmetric one, the only layout that LiteRT has, and
+// no samples for the shim. LiteRT's delegates know the means of layer norms, but not L2_NORMALIZATION.
 void read_litert_alone(const CLI::App& app, ConvertArguments& arguments) {
   if (!arguments.output.empty() || arguments.litert.empty()) return;
   if (!arguments.has_target) arguments.options.feature_level = kHighestFeatureLevel;
@@ -68,8 +68,8 @@ void read_litert_alone(const CLI::App& app, ConvertArguments& arguments) {
   arguments.options.disabled_passes.insert("l2_normalise");
 }
 
-// Below the level that has NCHW, NHWC is all there is. The models of a package have the same inputs for callers, and so
-// the layout that the one of the lowest level needs.
+// Chooses NHWC below the level that has NCHW. The models of a package have the same inputs for callers, and therefore
+// the layout that the model of the lowest level needs.
 void read_only_layout(ConvertArguments& arguments) {
   LayoutChoice& layout = arguments.options.layout;
   if (layout.is_explicit) return;
@@ -80,7 +80,7 @@ void read_only_layout(ConvertArguments& arguments) {
   if (lowest < kLevelOfNchw) layout.nhwc = layout.is_explicit = true;
 }
 
-// Reads --input-pixels, which takes over the options that normalise.
+// Reads --input-pixels, and moves the options that normalise into it.
 void read_pixels(ConvertArguments& arguments) {
   if (arguments.pixels_text.empty()) return;
   const size_t equals = arguments.pixels_text.rfind('=');
@@ -114,7 +114,7 @@ void read_pixels(ConvertArguments& arguments) {
   if (!layout.is_explicit) layout.nhwc = layout.is_explicit = true;
 }
 
-// The other options of the group mean nothing without data.
+// Throws for options that have no meaning without data.
 void check_calibration(const CLI::App& app, const ConvertArguments& arguments) {
   const bool refuses = arguments.options.quant == QuantMode::kNone && arguments.package_text.empty();
   if (arguments.calibration.is_asked_for() && refuses) {
@@ -138,8 +138,8 @@ void check_calibration(const CLI::App& app, const ConvertArguments& arguments) {
   }
 }
 
-// What the file tells the app: the options for pictures where there are any, or the model takes pixels. With data they
-// stand among what the file says of the calibration, so that a table of scales gives the same file.
+// Sets the options for pictures that the file tells apps, if there are any, or if the model takes pixels. With data
+// they are part of the file's record of the calibration, so that a table of scales gives the same file.
 void read_pictures(ConvertArguments& arguments) {
   const CalibrationOptions& calibration = arguments.calibration;
   const PictureChoice pictures = calibration.is_asked_for() ? PictureChoice() : calibration.pictures;
@@ -192,7 +192,7 @@ void read_self_check(ConvertArguments& arguments) {
       has_samples ? arguments.check_samples.value_or(ConvertOptions::kDefaultCheckSamples) : 0;
 }
 
-// Methods are converted together by their plans alone: what works on forward alone is refused.
+// Throws for options that work only on forward: methods are converted together, only by their plans.
 void check_methods(const ConvertArguments& arguments) {
   const std::vector<std::string>& methods = arguments.methods;
   if (methods.empty()) return;
@@ -218,7 +218,7 @@ void check_methods(const ConvertArguments& arguments) {
                      fmt::format("{}: it is for forward alone and can't be used with --method", refused));
 }
 
-// Refuses what no LiteRT file can be made of.
+// Throws for options with which no LiteRT file can be made.
 void check_litert(const CLI::App& app, const ConvertArguments& arguments) {
   const bool is_asked_for = app.count("--litert") > 0 || !arguments.litert.empty();
   if (arguments.litert_uint8 && !is_asked_for) {
@@ -234,7 +234,7 @@ void check_litert(const CLI::App& app, const ConvertArguments& arguments) {
   }
 }
 
-// What records no splits, so that verify could not compare it, takes none.
+// Throws for --split-output with a file that records no splits, as verify could not compare it.
 void check_split_output(const ConvertArguments& arguments) {
   if (!arguments.options.split_outputs) return;
   const char* other = !arguments.litert.empty() ? "--litert" : !arguments.package.empty() ? "--package" : nullptr;
@@ -243,7 +243,7 @@ void check_split_output(const ConvertArguments& arguments) {
                      fmt::format("--split-output: it is for a file of one model for NNAPI; leave {} out", other));
 }
 
-// What --no-torchscript leaves out must not be asked for.
+// Throws for options that ask for parts that --no-torchscript leaves out.
 void check_no_torchscript(const ConvertArguments& arguments) {
   const ConvertOptions& options = arguments.options;
   if (!options.no_torchscript) return;
@@ -276,12 +276,13 @@ void check_needs_pytorch(const ConvertOptions& options) {
                      "--needs-pytorch: it is for --runtime shim; PyTorch's loader needs PyTorch anyway");
 }
 
-// The options that decide the result, for the record of what made the file. Of paths only the files' names: two
-// conversions of the same files are the same, wherever they lie. What says how data quantise is left out, as a table of
-// scales gives the same file; the file's metadata tell what came of it. Builds often give defaults, which decide
-// nothing but for a LiteRT file alone, which has others.
+// Returns the options that decide the result, for the file's record of its origin. Paths are given by the files' names
+// alone: two conversions of the same files are the same, wherever the files lie. Options for quantising by data are
+// left out, as a table of scales gives the same file; the file's metadata tell the outcome. Builds often give defaults,
+// which are left out, except for a lone LiteRT file, which has other defaults.
 //
-// With `is_of_report`, all options that were given but those that name the model's files and say what is printed.
+// With `is_of_report`, returns all options that were given, except --output and those for printing, reports and
+// starting code.
 std::vector<std::string> given_options(const CLI::App& app, const ConvertArguments& arguments, bool is_of_report) {
   static const std::set<std::string> kOthers = {
       "help",          "help-all",  "output",  "litert", "report",        "verify",      "dump-after", "emit-cpu",
@@ -311,7 +312,7 @@ std::vector<std::string> given_options(const CLI::App& app, const ConvertArgumen
   return given;
 }
 
-// Files of other formats, by the ends of their names, that users have asked for.
+// A file format, by the end of a file's name, that users may ask for and that is not written.
 struct OtherFormat {
   const char *extension, *name;
 };
@@ -370,7 +371,7 @@ void read_parsed(const CLI::App& app, ConvertArguments& arguments) {
   check_split_output(arguments);
   check_no_torchscript(arguments);
   check_needs_pytorch(arguments.options);
-  // LiteRT's delegates, drivers with rules, and data of a calibration want sizes that are fixed.
+  // LiteRT's delegates, drivers with rules, and data of a calibration need fixed sizes.
   arguments.options.takes_any_rows = arguments.litert.empty() && arguments.package.empty() &&
                                      !arguments.calibration.is_asked_for() && !arguments.options.device &&
                                      !arguments.options.bundle_inputs;

@@ -10,10 +10,10 @@ namespace nnapi_convert {
 
 // The group of the options that need the data of --calibrate.
 inline constexpr const char* kQuantiseGroup = "Quantising by data";
-// The group of the options that say how pixels become what the model takes.
+// The group of the options for turning pixels into the model's input.
 inline constexpr const char* kPicturesGroup = "Pictures";
 
-// Takes --output for --litert where its name ends in .tflite, and refuses files of other formats. Throws ConvertError
+// Treats --output as --litert if its name ends in .tflite, and refuses files of other formats. Throws ConvertError
 // (kUsage).
 void read_output_format(ConvertArguments& arguments);
 

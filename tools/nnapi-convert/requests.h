@@ -19,22 +19,22 @@ struct ConvertArguments {
   std::vector<std::string> inputs, methods, torch_libraries, reports;
   std::string nhwc, device_profile, package_text, pixels_text;
   std::string python_code, kotlin_code;  // files to begin with; empty: none
-  std::string labels;                    // file of the names of classes; empty: none
+  std::string labels;                    // file with the names of classes; empty: none
   std::vector<std::string> notes;        // each KEY=VALUE
-  std::vector<std::string> given;        // the options that decide the result, as they were given; of paths the names
-  std::vector<std::string> told;         // those that reports show
-  std::string verify_inputs;            // what --verify runs the models on; empty: made-up inputs, or the calibration's
-  std::vector<PackageRequest> package;  // of package_text; empty: one model
+  std::vector<std::string> given;        // the options that decide the result, as they were given; paths by their names
+  std::vector<std::string> told;         // the options that reports show
+  std::string verify_inputs;             // the inputs of --verify; empty: made-up inputs, or the calibration's
+  std::vector<PackageRequest> package;   // from package_text; empty: one model
   int64_t min_api = 0;
   bool nchw = false, verify = false, no_self_check = false;
-  bool has_output = true;     // false: `litert` is written alone
+  bool has_output = true;     // false: only `litert` is written
   bool litert_uint8 = false;  // the LiteRT file keeps uint8 tensors
   std::optional<int> check_samples;
   bool has_target = false;  // the command line gives a feature level, an API level or a device
   ConvertOptions options;
   CalibrationOptions calibration;
 
-  // The file that messages and reports name.
+  // Returns the file that messages and reports name.
   const std::string& shown_output() const { return output.empty() ? litert : output; }
 };
 
@@ -47,9 +47,9 @@ struct CheckArguments {
 
 struct VerifyArguments {
   VerifyRequest request;
-  std::vector<std::string> methods;  // empty: all that the file has
+  std::vector<std::string> methods;  // empty: all methods of the file
   std::vector<std::string> torch_libraries;
-  std::string results;  // where to write them; empty: nowhere
+  std::string results;  // the .npz file for inputs and results; empty: none
   bool per_op = false;
   std::string format = "text";
 };

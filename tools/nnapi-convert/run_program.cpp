@@ -92,7 +92,7 @@ std::string longer_command(int argc, char** argv, const std::vector<std::string>
   return shell_text(command);
 }
 
-// Tells in which step, and how much there was.
+// Returns a message with the step and the memory that was free.
 std::string out_of_memory_text() {
   constexpr uint64_t kMegabyte = 1'000'000;
   const WatchedRun* run = watched_run();
@@ -122,7 +122,7 @@ int run_and_report(int argc, char** argv) {
 
 void run_program(int argc, char** argv) {
   set_up_log();
-  // Without it mimalloc, which is C, aborts where memory is short.
+  // Without this handler mimalloc, which is C, aborts if memory is short.
   std::set_new_handler([] { throw std::bad_alloc(); });
   const auto command = [&] { return run_and_report(argc, argv); };
   // A batch runs each model in a process of its own.

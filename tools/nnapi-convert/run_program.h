@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// nnapi-convert from its arguments to its exit code.
+// Runs nnapi-convert, from its arguments to its exit code.
 #pragma once
 
 namespace nnapi_convert {

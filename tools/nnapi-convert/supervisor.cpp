@@ -26,7 +26,7 @@
 namespace nnapi_convert {
 namespace {
 
-// The signals that end a command, without those that are ignored, as under nohup.
+// Returns the signals that end a command, without those that are ignored, as under nohup.
 sigset_t signals_passed_on() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -39,7 +39,7 @@ sigset_t signals_passed_on() {
 
 // The end of the process that runs the command.
 struct End {
-  int status = 0;           // as of waitpid()
+  int status = 0;           // the status of waitpid()
   std::string why_stopped;  // empty: it was not stopped
 };
 
@@ -84,8 +84,8 @@ int report_end(const End& end, const WatchedRun& run) {
                                                  signal, ::strsignal(signal)));
 }
 
-// True for the signals by which LibTorch or a system ends a process. By others it ends as its user wants, as SIGPIPE
-// does where nobody reads the output any more.
+// Returns true for signals by which LibTorch or a system ends a process. Other signals end it as its user wants, such
+// as SIGPIPE when nobody reads the output any more.
 bool is_of_crash(int signal) {
   constexpr std::array<int, 7> kSignals = {SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL, SIGSYS, SIGKILL};
   return std::find(kSignals.begin(), kSignals.end(), signal) != kSignals.end();

@@ -33,7 +33,7 @@ double milliseconds(clockid_t clock) {
   return 1e3 * static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_nsec);
 }
 
-// Wall clock time and CPU time of all threads.
+// Measures wall clock time and the CPU time of all threads.
 class Watch {
  public:
   double wall() const { return milliseconds(CLOCK_MONOTONIC) - wall_; }
@@ -43,7 +43,8 @@ class Watch {
   double wall_ = milliseconds(CLOCK_MONOTONIC), cpu_ = milliseconds(CLOCK_PROCESS_CPUTIME_ID);
 };
 
-// What this process has in memory, in bytes: now, or, with "VmHWM:", at most so far. 0 if the kernel does not tell.
+// Returns the resident memory of this process in bytes: now, or, with "VmHWM:", the most so far. 0 if the kernel does
+// not tell.
 double memory(const char* field) {
   const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen("/proc/self/status", "r"), std::fclose);
   char line[256];
@@ -58,7 +59,7 @@ double at_share(const std::vector<double>& sorted, double share) {
   return sorted[static_cast<size_t>(share * last + 0.5)];
 }
 
-// The memory of the inputs.
+// The inputs with their memory.
 struct Tensors {
   std::vector<std::vector<uint64_t>> memory;
   std::vector<nnapi_shim_named_tensor> named;
@@ -96,7 +97,7 @@ struct Figures {
   double load = 0, first = 0, first_cpu = 0;  // milliseconds
   double at_start = 0, loaded = 0, peak = 0;  // bytes
   std::vector<double> calls;                  // milliseconds, sorted
-  double cpu = 0, nnapi = 0;                  // milliseconds of a call
+  double cpu = 0, nnapi = 0;                  // milliseconds of one call
   std::string devices;
 };
 

@@ -11,10 +11,10 @@ namespace {
 using nnapi_convert::name_of;
 using nnapi_convert::TableView;
 
-constexpr int32_t kHighestRank = 4;  // NNAPI takes rank 4 everywhere, and models need no more
+constexpr int32_t kHighestRank = 4;  // NNAPI takes rank 4 everywhere, and models need no higher ranks
 
-// The operations in models made by converters, without stateful operations, detection, lookups, random numbers and
-// control flow.
+// The operations to ask about: those in models made by converters, without stateful operations, detection, lookups,
+// random numbers and control flow.
 constexpr OperationCode kOperations[] = {
     OperationCode::ADD,
     OperationCode::AVERAGE_POOL_2D,
@@ -154,7 +154,7 @@ std::pair<int32_t, int32_t> ranks(const OperationInfo& operation, const Signatur
   return {least, is_limited ? std::min<int32_t>(argument.max_rank, kHighestRank) : kHighestRank};
 }
 
-// Returns false for signatures that only express others in another way: sizes by scale.
+// Returns false for a signature that only expresses another one differently: sizes by scale.
 bool is_asked(const SignatureInfo& signature) {
   return std::string(signature.name) != "by_scale";
 }

@@ -18,9 +18,9 @@ using nnapi_convert::OperationInfo;
 using nnapi_convert::SignatureInfo;
 using nnapi_convert::TypeCombination;
 
-// Conditions of the schema of device profiles (schemas/device_profile.schema.json).
+// The kinds of conditions in the schema of device profiles (schemas/device_profile.schema.json).
 enum class ConditionKind { kType, kRank, kConstant, kPadding, kLayout, kStride };
-// In the order of the schema's names.
+// The styles of padding, in the order of the schema's names.
 enum class Padding { kSame, kValid, kExplicit };
 
 struct Condition {

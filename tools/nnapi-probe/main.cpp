@@ -323,7 +323,7 @@ int report(const Arguments& arguments, const nnapi_shim_options& options, const 
   return complain(is_file ? kBadFile : status == NNAPI_SHIM_BAD_ARGUMENT ? kWrongUsage : kNotAsked, error.message);
 }
 
-// What an app chooses, too.
+// Returns the options with the choices that an app has, too.
 nnapi_shim_options with_choices(const Arguments& arguments, nnapi_shim_options options) {
   options.device = arguments.device.empty() ? nullptr : arguments.device.c_str();
   options.device_kind = arguments.device_kind;

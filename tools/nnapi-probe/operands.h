@@ -16,7 +16,7 @@ struct ProbeOperand {
   float scale = 0;
   int32_t zero_point = 0;
   bool is_constant = false;
-  std::vector<uint8_t> value;  // of a constant
+  std::vector<uint8_t> value;  // the value of a constant
   std::vector<float> channel_scales;
   uint32_t channel_axis = 0;
 };

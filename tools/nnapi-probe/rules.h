@@ -17,7 +17,7 @@ struct AnsweredGrid {
   std::vector<Answer> answers;  // one for each point
 };
 
-// Refuses an operation if it is one of `operations` and each condition has one of its values.
+// A rule that refuses an operation if it is one of `operations` and each condition has one of its values.
 struct RefusalRule {
   std::set<std::string> operations;
   std::map<Condition, std::set<int32_t>> conditions;

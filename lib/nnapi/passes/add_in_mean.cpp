@@ -10,7 +10,7 @@
 namespace nnapi_convert::nnapi {
 namespace {
 
-constexpr int64_t kMostChannels = 4096;  // the model holds a weight for each
+constexpr int64_t kMostChannels = 4096;  // the model holds a weight for each channel
 
 class MeanAdder {
  public:
@@ -33,7 +33,7 @@ class MeanAdder {
   }
 
  private:
-  // A matrix, or an image in NHWC.
+  // True for a matrix, or an image in NHWC.
   bool has_channels(const Operand& input) const {
     const size_t rank = input.dims.size();
     return (rank == 2 || rank == 4) && input.dims.back().is_fixed() && input.dims.back().value() <= kMostChannels;

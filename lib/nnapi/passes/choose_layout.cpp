@@ -156,7 +156,8 @@ class LayoutChooser {
     model_.operations.push_back(std::move(operation));
   }
 
-  // An operation whose flag says NHWC has operands in that order already (passes/group_products.h).
+  // Places an operation with a layout flag. If its flag says NHWC, its operands have that order already
+  // (passes/group_products.h).
   void place_with_layout_flag(Operation operation, const AxisArguments& arguments) {
     const auto flag = static_cast<size_t>(arguments.layout_flag());
     const bool* is_nchw = std::get_if<bool>(&model_.at(operation.inputs[flag]).value);
@@ -174,7 +175,7 @@ class LayoutChooser {
     append_in_nhwc(std::move(operation));
   }
 
-  // Gives an operand of lower rank leading axes of size 1.
+  // Returns an operand of lower rank with leading axes of size 1.
   OperandId with_rank_4(OperandId id) {
     const Operand operand = model_.at(id);
     if (operand.constant() == nullptr) return variable_with_rank_4(id);

@@ -44,7 +44,7 @@ struct ValueKey {
   std::string operator()(const Subgraph& subgraph) const { return fmt::format("{}", fmt::ptr(subgraph.get())); }
 };
 
-// Returns a key: equal constants have equal keys. Of weights they have a hash of the first bytes.
+// Returns a key that is equal for equal constants. For weights it holds a hash of the first bytes.
 std::string constant_key(const Operand& operand) {
   return type_text(operand) + "=" + std::visit(ValueKey{}, operand.value);
 }

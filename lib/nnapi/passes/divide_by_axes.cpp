@@ -63,7 +63,7 @@ class AxisDivider {
     return {axes.begin(), axes.begin() + static_cast<std::ptrdiff_t>(axes.size() / 2)};
   }
 
-  // How many of the inputs, from the second on, hold numbers for each axis.
+  // Returns how many inputs, from the second on, hold numbers for each axis.
   size_t vector_count() const {
     if (operation_.code == OperationCode::SLICE) return 2;
     return operation_.code == OperationCode::STRIDED_SLICE ? 3 : 1;
@@ -71,7 +71,7 @@ class AxisDivider {
 
   bool is_padding() const { return has_trait(operation_.code, OperationTrait::kPads); }
 
-  // The numbers of vector `input` that leave an axis of this size as it is.
+  // Returns the number in the vector `input` that leaves an axis of this size as it is.
   Dim neutral(size_t input, const Dim& size) const {
     if (is_padding()) return Dim(0);
     if (operation_.code == OperationCode::TILE) return Dim(1);
@@ -88,7 +88,7 @@ class AxisDivider {
 
   std::vector<size_t> worked_axes() const {
     const Dims& before = dims(operation_.inputs[0]);
-    const size_t numbers = is_padding() ? 2 : 1;  // for each axis
+    const size_t numbers = is_padding() ? 2 : 1;  // in a vector, for each axis
     std::vector<size_t> axes;
     for (size_t axis = 0; axis < before.size(); ++axis) {
       bool is_worked = false;
@@ -102,7 +102,8 @@ class AxisDivider {
     return axes;
   }
 
-  // The numbers of vector `input` along these axes; along the others those that leave their `sizes`.
+  // Returns the vector `input` with its numbers for these axes; for the other axes it has numbers that leave their
+  // `sizes`.
   OperandId numbers_along(size_t input, const AxisSet& axes, const Dims& sizes) {
     const size_t numbers = is_padding() ? 2 : 1;
     Dims values = *ints(input);
@@ -136,7 +137,7 @@ class AxisDivider {
     parts_.push_back({operation_.code, inputs_along(half, rest), {output}, operation_.source});
   }
 
-  // Neighbouring axes are reduced together, as one.
+  // Returns the reduced axes in runs of neighbours; each run is reduced together, as one axis.
   std::vector<std::vector<size_t>> reduced_runs() const {
     const auto rank = static_cast<int64_t>(dims(operation_.inputs[0]).size());
     AxisSet axes;
@@ -162,7 +163,7 @@ class AxisDivider {
                   result_dims);
   }
 
-  // A quantised tensor would be rounded twice.
+  // Divides a reduction into two. Leaves quantised tensors, which would be rounded twice.
   void divide_reduction() {
     if (ints(1) == nullptr || is_quant8(model_.at(operation_.outputs[0]).type)) return;
     const std::vector<std::vector<size_t>> runs = reduced_runs();
@@ -197,7 +198,7 @@ class AxisDivider {
     return true;
   }
 
-  // A RESHAPE of the operand to the operation's result.
+  // Appends a RESHAPE of the operand to the operation's result.
   void append_result(OperandId id) {
     const OperandId output = operation_.outputs[0];
     const OperandId shape = builder_.int32_tensor(dims(output));
@@ -222,7 +223,7 @@ class AxisDivider {
     return sizes;
   }
 
-  // TILE takes no bool.
+  // Returns whether TILE can give the operand the result's size; TILE takes no bool.
   bool can_be_repeated(OperandId id) const {
     const Operand& operand = model_.at(id);
     if (!is_tensor(operand.type) || operand.type == OperandCode::TENSOR_BOOL8 || operand.ints() != nullptr)

@@ -9,7 +9,7 @@
 
 namespace nnapi_convert::nnapi {
 
-// Returns the operations in their order, whose operands are added to the model; empty for an operation that can't be
+// Returns the operations in their order, and adds their operands to the model; empty for an operation that can't be
 // divided. Repetitions, slices, paddings and reductions work along half of their axes first; operands that are
 // broadcast become as large as the result; the indices of a GATHER become a vector.
 std::vector<Operation> divided_by_axes(Model& model, const Operation& operation);

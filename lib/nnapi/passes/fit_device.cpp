@@ -12,7 +12,7 @@ namespace {
 constexpr int kPadLevel = 2;
 constexpr int kQuantisedPadLevel = 3;  // below this level, NNAPI does not define the value that pads quantised tensors
 
-// Returns the padding in PAD's form: before and after each axis.
+// Returns the convolution's padding in PAD's form: before and after each axis.
 Dims pairs_of(const Model& model, const Operation& convolution) {
   const auto padding = [&](size_t index) {
     return model.at(convolution.inputs[kFirstPadding + index]).ints()->front();

@@ -13,7 +13,7 @@
 namespace nnapi_convert::nnapi {
 namespace {
 
-// RESHAPE takes no other dtypes at every feature level.
+// True for the dtypes that RESHAPE takes at every feature level.
 bool can_be_reshaped(OperandCode type) {
   return type == OperandCode::TENSOR_FLOAT32 || is_quant8(type);
 }
@@ -26,7 +26,7 @@ Dims flat(const Dims& dims) {
   return {product(rows_of(dims)), dims.back()};
 }
 
-// Which operations work on rows alone, and the forms that they have on matrices.
+// Finds the operations that work on each row by itself, and changes their arguments to those for matrices.
 class RowOperations {
  public:
   explicit RowOperations(Model& model) : model_(model), builder_(model) {}
@@ -56,7 +56,8 @@ class RowOperations {
     }
   }
 
-  // Changes the arguments that are no tensors of rows. Call it before the tensors are replaced.
+  // Changes the arguments that are no tensors of rows (axes, constants) to those for matrices. Call it before the
+  // tensors are replaced.
   void set_arguments(Operation& operation) {
     const Dims dims = model_.at(operation.outputs[0]).dims;
     if (operation.code == OperationCode::SOFTMAX) return operation.inputs.resize(2);
@@ -110,7 +111,8 @@ class RowOperations {
   Builder builder_;
 };
 
-// Sets of tensors that operations on rows connect, and how many operations fewer each leaves as matrices.
+// Sets of tensors that operations on rows connect. Counts how many operations fewer the model has if a set becomes
+// matrices.
 class Regions {
  public:
   Regions(const Model& model, const RowOperations& rows) : model_(model), parent_(model.operands.size()) {
@@ -145,7 +147,8 @@ class Regions {
     return at;
   }
 
-  // A RESHAPE at a region's border stays one, or vanishes; each other border needs one.
+  // Counts the RESHAPEs at the regions' borders: one that is there stays or vanishes, and every other border needs a
+  // new one.
   void count(const std::vector<bool>& is_member) {
     std::vector<bool> needs_axes(model_.operands.size(), false);  // read by an operation outside
     std::vector<bool> is_made(model_.operands.size(), false);
@@ -175,8 +178,8 @@ class Regions {
 
   const Model& model_;
   std::vector<size_t> parent_;
-  std::vector<bool> is_inside_;  // by operation
-  std::map<size_t, int> saved_;  // by root
+  std::vector<bool> is_inside_;  // by operation: it works on rows
+  std::map<size_t, int> saved_;  // by root: operations saved
 };
 
 class Flattening {
@@ -223,7 +226,7 @@ class Flattening {
     return builder_.add(OperationCode::RESHAPE, {id, builder_.int32_tensor(type.dims)}, type);
   }
 
-  // Makes the tensor with its own axes, where only the matrix is there.
+  // Makes the tensor with its own axes if only its matrix exists.
   void give_axes(OperandId id) {
     if (has_axes_[static_cast<size_t>(id)]) return;
     has_axes_[static_cast<size_t>(id)] = true;
@@ -251,7 +254,7 @@ class Flattening {
   Builder builder_;
   RowOperations& rows_;
   Regions& regions_;
-  std::vector<bool> has_axes_;  // by operand of the original model
+  std::vector<bool> has_axes_;  // by operand of the original model: it exists with its own axes
   std::map<OperandId, OperandId> matrices_;
 };
 

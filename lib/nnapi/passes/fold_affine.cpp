@@ -61,11 +61,11 @@ bool fold_one(Model& model, Uses& uses, const Operation& affine) {
   return true;
 }
 
-// The operations between a linear layer and a number that multiplies a part of its results.
+// A part of a linear layer's results that a number multiplies.
 struct PartOfResults {
   size_t producer;             // the layer
   std::vector<float> factors;  // for each output of the layer
-  Operation* last;             // makes what is multiplied
+  Operation* last;             // makes the operand that is multiplied
   size_t output;               // the number of the output of `last`
 };
 
@@ -79,7 +79,8 @@ bool is_move(const Operation& operation) {
   return operation.code == OperationCode::RESHAPE || operation.code == OperationCode::TRANSPOSE;
 }
 
-// Follows moves up to a SPLIT of a FULLY_CONNECTED's outputs: the queries among queries, keys and values.
+// Follows moves from the multiplied operand back to a SPLIT of a FULLY_CONNECTED's outputs, such as the queries among
+// queries, keys and values. Returns nothing if there is no such way.
 std::optional<PartOfResults> part_of_results(Model& model, const Uses& uses, OperandId multiplied, float factor) {
   PartOfResults part{0, {}, nullptr, 0};
   bool is_split = false;
@@ -111,7 +112,7 @@ std::optional<PartOfResults> part_of_results(Model& model, const Uses& uses, Ope
   }
 }
 
-// Folds a number that multiplies a part of a linear layer's results; returns true if it did.
+// Folds a number that multiplies a part of a linear layer's results into the layer; returns true if it did.
 bool fold_into_part(Model& model, Uses& uses, const Operation& affine) {
   if (affine.code != OperationCode::MUL) return false;
   const bool constant_first = model.at(affine.inputs[0]).is_constant();

@@ -61,7 +61,8 @@ class CentringFolder {
     return static_cast<size_t>(axis);
   }
 
-  // Returns what a SUB centres: it subtracts the mean of its own input along one axis. Nothing for other operations.
+  // Returns the tensor that a SUB centres, and the axis: the SUB subtracts the mean of its own input along it. Nothing
+  // for other operations.
   std::optional<Channels> centred_by(const Operation& operation) const {
     if (operation.code != OperationCode::SUB || !has_no_activation(model_, operation)) return std::nullopt;
     const OperandId input = operation.inputs[0];
@@ -118,7 +119,7 @@ class CentringFolder {
     }
   }
 
-  // Returns whether the model gives the same if the tensor loses its mean along the channels.
+  // Returns whether the model's results stay the same if the tensor loses its mean along the channels.
   bool may_lose_mean(const Channels& channels) {
     const auto known = may_lose_mean_.find(channels);
     if (known != may_lose_mean_.end()) return known->second;
@@ -164,7 +165,7 @@ class CentringFolder {
     return has_weights && is_plain && is_in_nchw(*layer) && channels.second == 1;
   }
 
-  // Layouts aren't chosen yet, but for convolutions that a pass made.
+  // Returns whether the layer is in NCHW: layouts aren't chosen yet, except those of convolutions that a pass made.
   bool is_in_nchw(const Operation& layer) const {
     if (layer.code == OperationCode::FULLY_CONNECTED) return true;
     const bool* flag = std::get_if<bool>(&model_.at(layer.inputs.back()).value);
@@ -228,7 +229,7 @@ class CentringFolder {
     });
   }
 
-  // Adds a constant less its mean along an axis.
+  // Adds a constant minus its mean along an axis.
   OperandId centred(OperandId id, size_t axis) {
     const Constant constant = *model_.at(id).constant();
     std::vector<float> values = constant.floats();
@@ -244,7 +245,7 @@ class CentringFolder {
     return builder_.tensor(Constant::of_floats(std::move(values), shape));
   }
 
-  // Returns -1 times the mean of every `inner`-th value, from each of the first ones.
+  // Returns, for each of the first `inner` values, -1 times the mean of it and every `inner`-th value behind it.
   static std::vector<float> negative_means(const float* values, size_t count, size_t inner) {
     std::vector<double> sums(inner);
     for (size_t i = 0; i < count; i += inner) {
@@ -255,7 +256,8 @@ class CentringFolder {
     return means;
   }
 
-  // Reads the weights once here for their means, and changes them when they are written.
+  // Subtracts means from a layer's weights. Reads the weights here to compute the means; the weights change when they
+  // are written.
   void centre_layer(Operation& layer) {
     const Constant filter = *model_.at(layer.inputs[kFilter]).constant();
     const std::vector<int64_t>& shape = filter.shape();

@@ -8,8 +8,8 @@
 
 namespace nnapi_convert::nnapi {
 
-// Float only. Nothing changes where anything but such layer norms reads a result, or a sum with it, of which the mean
-// would be lost.
+// Float only. Leaves a tensor as it is if anything but such layer norms reads it, or a sum with it, and would lose its
+// mean.
 void fold_centring(Model& model);
 
 }  // namespace nnapi_convert::nnapi

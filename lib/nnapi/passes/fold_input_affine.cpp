@@ -16,15 +16,15 @@
 namespace nnapi_convert::nnapi {
 namespace {
 
-// An operation that is folded, and who reads it.
+// An operation that is folded, and its reader.
 struct Folded {
   Operation* operation;
   size_t variable;     // the number of the input that isn't the constant
-  size_t axis;         // of the channels
-  OperandId* read_by;  // the input of the next operation
+  size_t axis;         // the axis of the channels
+  OperandId* read_by;  // the input of the next operation that reads the result
 };
 
-// x * factors + addends for each channel.
+// The operation x * factors + addends for each channel.
 struct Affine {
   std::vector<double> factors, addends;
   std::vector<Folded> operations = {};  // the last one comes first
@@ -57,8 +57,8 @@ size_t input_channels(const Model& model, const Operation& operation) {
   return fits ? channels : 0;
 }
 
-// Returns the axis of the channels in what the operation reads, if it only moves elements and `axis` is that of its
-// result; nothing for other operations.
+// Returns the axis of the channels in the operation's input if the operation only moves elements; `axis` is their axis
+// in its result. Nothing for other operations.
 std::optional<size_t> axis_before(const Model& model, const Operation& operation, size_t axis) {
   if (operation.code == OperationCode::TRANSPOSE) {
     const Dims* order = model.at(operation.inputs[1]).ints();
@@ -100,7 +100,8 @@ bool prepend(const Model& model, const Folded& folded, Affine& affine) {
   return true;
 }
 
-// Returns what operations before the reader do, across TRANSPOSEs and RESHAPEs, whose results nothing else reads.
+// Returns the MULs, ADDs and SUBs before the reader as one Affine, across TRANSPOSEs and RESHAPEs, if nothing else
+// reads their results.
 Affine affine_before(Model& model, const Uses& uses, Operation& reader, size_t channels) {
   Affine affine{std::vector<double>(channels, 1), std::vector<double>(channels, 0)};
   OperandId* read_by = &reader.inputs[0];
@@ -162,7 +163,7 @@ void fold_into(Model& model, Operation& reader, const Affine& affine) {
   }
 }
 
-// Makes the last of the operations an ADD, and folds the MULs.
+// Folds the MULs into the reader, and makes the last operation before it an ADD of the addends.
 void leave_add(Model& model, Operation& reader, Affine affine) {
   std::vector<double> shifts(affine.addends.size());
   for (size_t i = 0; i < shifts.size(); ++i) shifts[i] = affine.addends[i] / affine.factors[i];
@@ -179,16 +180,17 @@ void leave_add(Model& model, Operation& reader, Affine affine) {
                             builder.int32(static_cast<int64_t>(FuseCode::NONE))};
 }
 
-// Gives each FULLY_CONNECTED its own copy of the MULs and ADDs that several of them read, as the linear layers behind a
-// norm do, where all of these can be folded.
+// Gives each FULLY_CONNECTED its own copy of MULs and ADDs that several of them read, such as the linear layers behind
+// a norm, if all copies can be folded.
 class SharedAffine {
  public:
   explicit SharedAffine(Model& model) : model_(model), uses_(model), readers_(readers_of(model)) {}
 
-  // Copies operations whose readers are layers, or operations that one layer reads. Returns whether it copied any.
+  // Copies an operation if each of its readers is a layer, or can be folded into a layer that alone reads it. Returns
+  // whether it copied any.
   bool separate() {
     const std::vector<Operation> operations = std::exchange(model_.operations, {});
-    std::unordered_map<size_t, OperandId> own_inputs;  // by the reader
+    std::unordered_map<size_t, OperandId> own_inputs;  // by the number of the reader
     for (size_t i = 0; i < operations.size(); ++i) {
       Operation operation = operations[i];
       const auto own = own_inputs.find(i);
@@ -222,7 +224,7 @@ class SharedAffine {
     return operation.code == OperationCode::FULLY_CONNECTED && input_channels(model_, operation) != 0;
   }
 
-  // Returns whether a layer alone reads what the operation makes, perhaps by way of others that can be folded.
+  // Returns whether the operation is a layer, or can be folded and has one reader of which the same is true.
   bool ends_in_layer(const std::vector<Operation>& operations, const Operation& operation) const {
     if (is_layer(operation)) return true;
     const auto result = static_cast<size_t>(operation.outputs[0]);
@@ -247,7 +249,8 @@ class SharedAffine {
 }  // namespace
 
 void fold_input_affine(Model& model) {
-  // Each time, what feeds the copies has several readers then. Copies have one each, so that this ends.
+  // After a round, the operation before a copied one has several readers, and is copied in the next round. Copies have
+  // one reader each, so that this ends.
   while (SharedAffine(model).separate()) {
   }
   const Uses uses(model);

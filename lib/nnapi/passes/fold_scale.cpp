@@ -18,7 +18,7 @@ namespace {
 // Factors further from 1 could take weights out of float's range.
 constexpr float kLargestFactor = 1e6f;
 
-// A number that reaches more is left, so that the work grows with the model's size only.
+// A number that reaches more tensors is not folded, so that the work grows only with the model's size.
 constexpr size_t kMostTensors = 64;
 
 // A MUL by a number.
@@ -45,7 +45,8 @@ bool has_float_weights(const Model& model, const Operation& operation) {
   return filter.constant() != nullptr && filter.type == OperandCode::TENSOR_FLOAT32;
 }
 
-// Returns whether the results are multiplied as the input is: as its first input, or as a factor of a product.
+// Returns whether multiplying `input` by a number multiplies the results by it: `input` is the operation's first input,
+// or a factor of a product.
 bool passes_scale(const Model& model, const Operation& operation, OperandId input) {
   switch (operation.code) {
     case OperationCode::RESHAPE:
@@ -80,7 +81,7 @@ class ScaleFolder {
   }
 
  private:
-  // What a number reaches.
+  // The tensors and operations that a number reaches.
   struct Reached {
     std::set<OperandId> tensors;  // these are multiplied by it
     std::set<size_t> products, layers;
@@ -101,7 +102,7 @@ class ScaleFolder {
     return true;
   }
 
-  // Adds everything that the tensor's number reaches; false if that isn't layers alone.
+  // Adds everything that the number reaches from this tensor on; false if it ends anywhere but in layers.
   bool follow(OperandId id, Reached& reached) const {
     if (!reached.tensors.insert(id).second) return true;
     if (outputs_.count(id) != 0 || reached.tensors.size() > kMostTensors) return false;
@@ -118,7 +119,7 @@ class ScaleFolder {
     });
   }
 
-  // Returns whether no product has the number twice, and no other layer shares the weights.
+  // Returns whether no product has the number in both factors, and no other layer shares the layers' weights.
   bool are_linear(const Reached& reached) const {
     const bool once = std::all_of(reached.products.begin(), reached.products.end(), [&](size_t number) {
       const auto& inputs = model_.operations[number].inputs;

@@ -18,13 +18,14 @@ namespace nnapi_convert::nnapi {
 namespace {
 
 constexpr int kGatherLevel = 3;
-constexpr size_t kLongWay = 6;          // in operations; TRANSPOSE is the plainer operation: short ways stay
-constexpr size_t kShortWay = 2;         // unless a long way moves as many rows of the same width
-constexpr int64_t kMostRows = 1 << 16;  // the model holds a number for each
+constexpr size_t kLongWay = 6;          // operations; shorter ways stay, as TRANSPOSE is the plainer operation
+constexpr size_t kShortWay = 2;         // enough if a long way moves as many rows of the same width
+constexpr int64_t kMostRows = 1 << 16;  // the model holds a number for each row
 constexpr int64_t kNarrowestRow = 8;
-constexpr int64_t kMostElements = 1 << 21;  // of a way that cuts rows and joins them again: each element is followed
+constexpr int64_t kMostElements = 1 << 21;  // in a way that cuts rows and joins them again: each element is followed
 
-// The numbers of the rows of a base that a tensor holds. `sizes` are the tensor's, the last one in rows.
+// The numbers of the base's rows that a tensor holds, in order. `sizes` are the tensor's sizes, the last one counted in
+// rows.
 struct RowNumbers {
   std::vector<int64_t> sizes;
   std::vector<int32_t> numbers;
@@ -49,7 +50,7 @@ int64_t offset(const std::vector<int64_t>& index, const std::vector<int64_t>& si
   return result;
 }
 
-// Follows the way back from one tensor.
+// Follows the moves and slices that make a tensor back to the one operand (the base) at their beginning.
 class Way {
  public:
   Way(const Model& model, const Uses& uses) : model_(model), uses_(uses) {}
@@ -106,7 +107,7 @@ class Way {
     return rows;
   }
 
-  // The sizes of an operand, the last one in rows; nothing if rows are cut.
+  // Returns the sizes of an operand, the last one counted in rows; nothing if rows are cut.
   std::optional<std::vector<int64_t>> sizes_in_rows(OperandId id) const {
     const Dims& dims = model_.at(id).dims;
     if (dims.empty() || !all_fixed(dims)) return std::nullopt;
@@ -185,7 +186,7 @@ class Way {
 
   const Model& model_;
   const Uses& uses_;
-  int64_t width_ = 1;  // of a row
+  int64_t width_ = 1;  // elements of a row
   std::map<OperandId, RowNumbers> known_;
 };
 

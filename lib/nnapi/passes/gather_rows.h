@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Turns a long way of moves and slices that only puts whole rows in another order into one GATHER of rows. A shifted
-// window of attention is such a way: a roll along two axes, and a partition into windows. Windows that become a grid,
-// or a picture, are one, too.
+// window of attention is such a way: a roll along two axes, and a partition into windows. Joining windows to a grid or
+// a picture is one, too.
 #pragma once
 
 #include "lib/nnapi/model.h"

@@ -13,10 +13,11 @@ namespace nnapi_convert::nnapi {
 namespace {
 
 constexpr int kGroupedConvolutionLevel = 3;
-// The bias of zeros is in the file: 1 MB at most.
+// The bias of zeros is stored in the file: this limits it to 1 MB.
 constexpr int64_t kMaxBiasElements = 1 << 18;
 
-// left [batch * rows, inner] and right [batch * columns, inner]: each matrix of left by the transposed one of right.
+// A product of each matrix of `left` [batch * rows, inner] and the transposed matrix of `right` [batch * columns,
+// inner].
 struct Products {
   OperandId left, right;
   int64_t batch;
@@ -52,7 +53,8 @@ class ProductGrouper {
     return std::all_of(values.begin(), values.end(), [](float value) { return value == 0; });
   }
 
-  // Returns the float matrix whose part `part` of `count` along axis 0 the operand is, if nothing else reads the part.
+  // Returns the float matrix of which the operand is part number `part` of `count` along axis 0; nothing if it is no
+  // such part, or is read more than once.
   std::optional<OperandId> whole_of(OperandId id, size_t part, size_t count) const {
     const Operation* split = producer(id, OperationCode::SPLIT);
     if (split == nullptr || split->outputs.size() != count || split->outputs[part] != id) return std::nullopt;
@@ -115,7 +117,7 @@ class ProductGrouper {
     return add(number, OperationCode::GROUPED_CONV_2D, std::move(inputs), {Dim(1), dims(image)[1], Dim(1), channels});
   }
 
-  // The rows are the image's height, and the matrices are groups of its channels.
+  // Replaces the products by a GROUPED_CONV_2D: rows are the image's height, and matrices are groups of its channels.
   void replace(size_t number, const Products& products) {
     const Dim batch(products.batch), inner = dims(products.left)[1];
     const Dim rows(dims(products.left)[0].value() / products.batch);

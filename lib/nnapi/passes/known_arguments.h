@@ -16,7 +16,7 @@ inline bool is_number(const Model& model, OperandId id, int64_t number) {
   return is_numbers(model, id, {Dim(number)});
 }
 
-// Of an operation whose last argument is a FuseCode.
+// Returns whether the operation has no fused activation. Its last argument has to be a FuseCode.
 inline bool has_no_activation(const Model& model, const Operation& operation) {
   return is_number(model, operation.inputs.back(), static_cast<int64_t>(FuseCode::NONE));
 }

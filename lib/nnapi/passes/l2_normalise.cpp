@@ -21,9 +21,9 @@ constexpr int64_t kEpsColumns = 4;         // kernels work on four numbers at on
 constexpr int64_t kFewestColumns = 32;     // so that the layers get at most an eighth more multiply-adds
 constexpr double kLeastSquares = 1e-10;    // NNAPI's L2_NORMALIZATION divides by at least 1e-6
 constexpr size_t kChannelsOfImage = 3;     // the axis, in NHWC
-constexpr size_t kExplicitArguments = 10;  // of CONV_2D with explicit padding, without the flag of the layout
+constexpr size_t kExplicitArguments = 10;  // of CONV_2D with explicit padding, without a layout flag
 
-// x * RSQRT(MEAN(x * x) + eps).
+// The computation x * RSQRT(MEAN(x * x) + eps).
 struct Norm {
   OperandId rows;
   double eps;
@@ -56,7 +56,7 @@ class RowNormaliser {
  private:
   const std::vector<size_t>& readers(OperandId id) const { return readers_[static_cast<size_t>(id)]; }
 
-  // Returns the operation that makes an operand which one operation reads, if it is of that code.
+  // Returns the operation that makes the operand, if it has this code and one operation reads the operand; else null.
   const Operation* only_for_one(OperandId id, OperationCode code) const {
     const int index = uses_.producer[static_cast<size_t>(id)];
     if (index < 0 || uses_.readers[static_cast<size_t>(id)] != 1) return nullptr;
@@ -87,7 +87,8 @@ class RowNormaliser {
            rows.dims.back().is_fixed() && rows.dims.back().value() >= kFewestColumns;
   }
 
-  // Returns the only reader of the factor, a MUL with the rows.
+  // Returns the MUL of the rows and the factor, if nothing else reads the factor and the MUL's result is no model
+  // output.
   std::optional<size_t> product_of(OperandId rows, OperandId factor) const {
     if (uses_.readers[static_cast<size_t>(factor)] != 1 || readers(factor).size() != 1) return std::nullopt;
     const size_t number = readers(factor)[0];
@@ -119,7 +120,8 @@ class RowNormaliser {
            filter.dims[1] == Dim(1) && filter.dims[2] == Dim(1);
   }
 
-  // The rows with columns whose squares are `columns * eps` together, of the length 1.
+  // Appends the norm: pads the rows with columns whose squares add up to `columns * eps`, and normalises them to length
+  // 1.
   void append(const Norm& norm, const Operation& product) {
     builder_.set_source(product.source);
     Operand wide = model_.at(norm.rows);
@@ -135,7 +137,7 @@ class RowNormaliser {
     wide_[product.outputs[0]] = builder_.add(OperationCode::L2_NORMALIZATION, {padded, builder_.int32(rank - 1)}, wide);
   }
 
-  // The operation, with filters for the wide rows if it reads such.
+  // Returns the operation, with a filter for wide rows if it reads such rows.
   Operation widened(Operation operation) {
     const auto wide = operation.inputs.empty() ? wide_.end() : wide_.find(operation.inputs[0]);
     if (wide == wide_.end()) return operation;
@@ -153,7 +155,7 @@ class RowNormaliser {
   Builder builder_;
   const Uses uses_;
   const std::vector<std::vector<size_t>> readers_;
-  std::map<OperandId, OperandId> wide_;  // by the rows that they replace
+  std::map<OperandId, OperandId> wide_;  // normalised wide rows, by the rows that they replace
 };
 
 }  // namespace

@@ -21,7 +21,7 @@ bool is_image(const Operand& operand) {
   return operand.dims.size() == kImageRank && operand.type == OperandCode::TENSOR_FLOAT32;
 }
 
-// The operations that make the matrix which a RESHAPE turns into an image, back to the image that they begin with.
+// The operations between an image and a RESHAPE that turns their result, a matrix, back into an image.
 class Region {
  public:
   Region(const Model& model, const Uses& uses, const Operation& reshape)
@@ -29,7 +29,7 @@ class Region {
     is_whole_ = collect(reshape.inputs[0]) && has_all_readers(reshape.inputs[0]);
   }
 
-  // False if an operation can't work on the image, or one outside reads a matrix.
+  // False if an operation can't work on the image, or if one outside the region reads one of its matrices.
   bool is_whole() const { return is_whole_; }
   const std::vector<size_t>& operations() const { return operations_; }
   const Dims& places() const { return places_; }
@@ -76,7 +76,7 @@ class Region {
   }
 
   bool has_all_readers(OperandId result) {
-    ++reads_[result];  // by the RESHAPE
+    ++reads_[result];  // the RESHAPE's read
     return std::all_of(reads_.begin(), reads_.end(), [this](const auto& read) {
       return read.second == uses_.readers[static_cast<size_t>(read.first)];
     });
@@ -85,7 +85,7 @@ class Region {
   const Model& model_;
   const Uses& uses_;
   Dims places_;
-  std::map<OperandId, int> reads_;  // by the matrices: how often operations of the region, and the RESHAPE, read each
+  std::map<OperandId, int> reads_;  // by matrix: how often the region and the RESHAPE read it
   std::vector<size_t> operations_;
   bool is_whole_ = false;
 };
@@ -108,7 +108,7 @@ class LinearLayers {
   }
 
  private:
-  // The last operation writes the RESHAPE's result.
+  // Makes the region work on images; its last operation then writes the RESHAPE's result.
   void change(const Region& region, Operation& reshape) {
     const OperandId matrix = reshape.inputs[0], image = std::exchange(reshape.outputs, {})[0];
     for (const size_t number : region.operations()) {

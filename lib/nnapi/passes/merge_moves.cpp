@@ -178,8 +178,8 @@ class MoveMerger {
     return keeps_sequence(model_.at(move.inputs[0]).dims, order_of(model_, move));
   }
 
-  // FULLY_CONNECTED takes the elements in their order, as many for each row as it has weights for an output. A tensor
-  // of rank 4 may get another layout, which changes their order.
+  // Lets FULLY_CONNECTED read the input of a RESHAPE: it takes the elements in their order, as many for each row as it
+  // has weights for an output. A tensor of rank 4 may get another layout, which changes the order of its elements.
   void read_through_reshape(Operation& operation) {
     const Operation* move = producer(operation.inputs[0]);
     if (move == nullptr || !is_move(model_, *move) || !keeps_order(*move)) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Appends what gives an operand with its axes in another order.
+// Appends the operations that give an operand with its axes in another order.
 #pragma once
 
 #include <vector>

@@ -6,7 +6,7 @@
 namespace nnapi_convert::nnapi {
 namespace {
 
-// Axes before a RESHAPE that together are one axis behind it: from `first` up to, without, `last`.
+// Axes before a RESHAPE that together become one axis behind it: from `first` up to, but without, `last`.
 struct AxisRange {
   size_t first, last;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What passes ask about moves: RESHAPE, and TRANSPOSE by a constant order.
+// Answers questions of passes about moves: RESHAPE, and TRANSPOSE by a constant order.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,8 @@ bool are_alike(const Model& model, const Operation& a, const Operation& b);
 // Returns true if moving axes by `order` keeps the sequence of elements: axes of size 1 may go anywhere.
 bool keeps_sequence(const Dims& dims, const std::vector<int64_t>& order);
 
-// RESHAPE and TRANSPOSE take no bool, and integers only at late feature levels.
+// Returns whether tensors of this type can be moved at every feature level: RESHAPE and TRANSPOSE take no bool, and
+// integers only at late feature levels.
 bool can_be_moved(OperandCode type);
 
 // Returns the product of the sizes behind an axis.

@@ -41,7 +41,7 @@ void plain(Model& model, const OptimiseOptions&) {
   pass(model);
 }
 
-constexpr int kL2NormalizationLevel = 3;  // of matrices, and along an axis that is named
+constexpr int kL2NormalizationLevel = 3;  // L2_NORMALIZATION of matrices, and along a named axis
 
 const Pass kMergeMoves = {"merge_moves", plain<merge_moves>};
 
@@ -104,7 +104,7 @@ void optimise_once(Model& model, const OptimiseOptions& options) {
   }
 }
 
-// Passes that replace operations by others, which a device may refuse although it accepts the replaced ones.
+// Passes that replace operations by others. A device may refuse the others although it accepts the replaced ones.
 const std::set<std::string> kMakesOthers[] = {
     {"fold_padding"},
     {"shuffle_channels"},

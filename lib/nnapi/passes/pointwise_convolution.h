@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The arguments of a CONV_2D that works on each place of an image alone, as a linear layer does on each row.
+// Makes the arguments of a CONV_2D that works on each place of an image by itself, as a linear layer does on each row.
 #pragma once
 
 #include "lib/nnapi/builder.h"

@@ -18,9 +18,9 @@ namespace nnapi_convert::nnapi {
 namespace {
 
 constexpr size_t kLow = 3, kHigh = 4;  // ranks of [N, C, L] and [N, C, 1, L]
-constexpr int64_t kNewAxis = 2;        // of the row
+constexpr int64_t kNewAxis = 2;        // the new axis, of size 1, in [N, C, 1, L]
 
-// [N, C, L] to [N, C, 1, L]; of lower ranks, whose axes are the last ones, too.
+// Turns the dims [N, C, L] into [N, C, 1, L]; also those of lower ranks, whose axes are the last ones.
 Dims raised(Dims dims) {
   if (dims.size() < 2) return dims;
   dims.insert(dims.end() - 1, Dim(1));
@@ -63,7 +63,8 @@ class RankRaiser {
     model_.operations.push_back(std::move(operation));
   }
 
-  // The row's axis goes before the last one, as in [N, L, C]: from NHWC, that order needs no move.
+  // Transposes the picture instead. The row's axis goes to position 1, as in [N, 1, L, C]: from NHWC, that order needs
+  // no move.
   void place_transpose(const Operation& operation) {
     const OperandId picture = pictures_.at(operation.inputs[0]);
     const Dims after = model_.at(operation.outputs[0]).dims;
@@ -78,7 +79,8 @@ class RankRaiser {
         {OperationCode::RESHAPE, {result, builder_.int32_tensor(after)}, operation.outputs, operation.source});
   }
 
-  // Appends the operation with [N, C, 1, L] in place of [N, C, L], and what makes [N, C, L] of its results.
+  // Appends the operation with [N, C, 1, L] in place of [N, C, L], and RESHAPEs of its results to [N, C, L]. Returns
+  // false if the operation can't be raised.
   bool raise(const Operation& operation) {
     if (!std::any_of(operation.inputs.begin(), operation.inputs.end(), [&](OperandId id) { return is_raised(id); })) {
       return false;
@@ -103,7 +105,7 @@ class RankRaiser {
       if (operand.is_omitted() || operand.subgraph() != nullptr) return false;
       if (operand.ints() != nullptr) return is_along || operand.dims.size() < 2;
       if (is_raised(id) || operand.is_constant() || is_single_value(model_, id)) return operand.dims.size() <= kLow;
-      // A RESHAPE gives it a row; the layout of pictures must not need a TRANSPOSE, too.
+      // A RESHAPE adds the row's axis; the layout of pictures must not need a TRANSPOSE besides.
       return can_be_moved(operand.type) && operand.dims.size() == kLow && keeps_sequence(raised(operand.dims), kToNhwc);
     };
     const auto is_result = [&](OperandId id) { return can_be_moved(model_.at(id).type) && rank(id) <= kLow; };
@@ -123,7 +125,7 @@ class RankRaiser {
     return builder_.add(OperationCode::RESHAPE, {id, builder_.int32_tensor(operand.dims)}, operand);
   }
 
-  // False where an argument that names axes has no form for pictures.
+  // Rewrites the arguments that name axes; false if one has no form for pictures.
   bool rewrite_arguments(const SignatureInfo& signature, Operation& operation) {
     const bool removes_axes = rank(operation.outputs[0]) < kLow;
     bool names_axes = false;
@@ -141,7 +143,8 @@ class RankRaiser {
     return !removes_axes || names_axes;
   }
 
-  // `is_begin`: of a vector by axis, the row's element is 0 instead of 1.
+  // Returns the argument for pictures; nothing if it has none. With `is_begin`, a per-axis vector gets 0 for the row's
+  // axis, otherwise 1.
   std::optional<OperandId> rewritten(OperandId id, ArgumentRole role, bool removes_axes, bool is_begin) {
     Dims values = *model_.at(id).ints();
     switch (role) {

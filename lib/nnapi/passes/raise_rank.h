@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Computes what lies between 1-D convolutions as pictures of one row, so that the layout of pictures is theirs, too.
+// Lets the operations between 1-D convolutions work on pictures of one row, so that the layout of pictures applies to
+// them, too.
 #pragma once
 
 #include "lib/nnapi/model.h"

@@ -13,13 +13,13 @@ namespace nnapi_convert::nnapi {
 namespace {
 
 constexpr size_t kGatherIndices = 2;
-constexpr size_t kLastAxis = kMaxMoveRank - 1;  // of a tensor at the model's boundary: all axes from here on are one
+constexpr size_t kLastAxis = kMaxMoveRank - 1;  // at the model's boundary, all axes from this one on are merged
 
 bool moves_only(OperationCode code) {
   return has_trait(code, OperationTrait::kViews);
 }
 
-// Returns the signature with the operation's number of inputs, whatever the ranks.
+// Returns the operation's signature with this number of inputs, whatever the ranks.
 const SignatureInfo* signature_of(const Operation& operation) {
   for (const SignatureInfo& signature : find_operation(operation.code)->signatures) {
     const auto& inputs = signature.inputs;
@@ -63,7 +63,7 @@ class RankReducer {
     std::vector<size_t> tensors;      // inputs that are tensors with axes
     std::vector<Argument> arguments;  // inputs that name axes
     std::vector<int64_t> removed;     // axes that the outputs lack
-    std::vector<int> kind;            // by axis: neighbours of one kind may be merged
+    std::vector<int> kind;            // by axis: neighbours of equal kind may be merged
     std::vector<std::vector<size_t>> groups;
   };
 
@@ -75,8 +75,8 @@ class RankReducer {
            std::any_of(operation.outputs.begin(), operation.outputs.end(), has_high_rank);
   }
 
-  // Appends the operation with fewer axes, or in parts that have fewer, or as it is. This ends: each part has fewer
-  // axes that have to stand alone than the operation.
+  // Appends the operation with fewer axes, or in parts that have fewer, or as it is. The recursion ends, as each part
+  // has fewer axes that have to stand alone than the operation.
   void place(const Operation& operation) {
     if (!is_high(operation)) return model_.operations.push_back(operation);
     if (moves_only(operation.code)) return model_.operations.push_back(as_move(operation));
@@ -86,7 +86,8 @@ class RankReducer {
     for (const Operation& part : parts) place(part);
   }
 
-  // SQUEEZE and EXPAND_DIMS as the RESHAPE that merge_moves merges with others.
+  // Returns SQUEEZE and EXPAND_DIMS as a RESHAPE, which merge_moves can merge with others; a RESHAPE or TRANSPOSE as it
+  // is.
   Operation as_move(const Operation& operation) {
     if (operation.code == OperationCode::RESHAPE || operation.code == OperationCode::TRANSPOSE) return operation;
     const OperandId shape = builder_.int32_tensor(model_.at(operation.outputs[0]).dims);
@@ -113,8 +114,8 @@ class RankReducer {
            std::any_of(operation.outputs.begin(), operation.outputs.end(), is_fixed);
   }
 
-  // Merges only those axes that the model's inputs and outputs have merged, if the operation treats these alike: then
-  // no RESHAPE is needed to or from them.
+  // Merges only the axes that are merged at the model's inputs and outputs, if the operation treats these alike: then
+  // they need no RESHAPE.
   static void keep_boundary_axes(Plan& plan) {
     const bool are_one_group = plan.groups.back().front() <= kLastAxis;
     if (plan.rank <= kMaxMoveRank || !are_one_group) return;
@@ -134,7 +135,7 @@ class RankReducer {
       for (size_t n = argument.variadic ? variadic : 1; n > 0; --n, ++input) {
         const Operand& operand = model_.at(operation.inputs[input]);
         if (operation.code == OperationCode::GATHER && input == kGatherIndices) {
-          if (operand.dims.size() != 1) return false;  // their axes become the result's
+          if (operand.dims.size() != 1) return false;  // the indices' axes become axes of the result
           continue;
         }
         if (argument.role == ArgumentRole::kLayout || argument.role == ArgumentRole::kPerm) return false;
@@ -152,7 +153,7 @@ class RankReducer {
 
   std::vector<int64_t> named_axes(const Operation& operation, const Plan& plan) const {
     std::vector<int64_t> axes;
-    if (operation.code == OperationCode::TOPK_V2) axes.push_back(static_cast<int64_t>(plan.rank) - 1);  // always
+    if (operation.code == OperationCode::TOPK_V2) axes.push_back(static_cast<int64_t>(plan.rank) - 1);  // the last axis
     for (const Argument& argument : plan.arguments) {
       if (argument.role != ArgumentRole::kAxis && argument.role != ArgumentRole::kAxes) continue;
       for (const Dim& axis : *model_.at(operation.inputs[argument.input]).ints()) {
@@ -162,8 +163,8 @@ class RankReducer {
     return axes;
   }
 
-  // Axes of one kind behave alike: whether they are named, which inputs have size 1 there, and whether the operation
-  // changes their size or order.
+  // Groups neighbouring axes of one kind. Axes of one kind agree in whether they are named, which inputs have size 1
+  // there, and whether the operation changes their size or order.
   void merge_axes(const Operation& operation, Plan& plan) const {
     if (operation.code == OperationCode::TILE) return merge_tiled_axes(operation, plan);
     const std::vector<int64_t> named = named_axes(operation, plan);
@@ -196,7 +197,8 @@ class RankReducer {
     }
   }
 
-  // An axis that isn't repeated joins the one before it. Any axis joins axes of size 1: they repeat it as a whole.
+  // Groups the axes of a TILE. An axis that isn't repeated joins the one before it. Any axis joins preceding axes of
+  // size 1: repeating those repeats it as a whole.
   void merge_tiled_axes(const Operation& operation, Plan& plan) const {
     const Dims& sizes = model_.at(operation.inputs[0]).dims;
     const Dims& multiples = *model_.at(operation.inputs[1]).ints();

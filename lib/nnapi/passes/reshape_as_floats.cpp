@@ -10,11 +10,11 @@
 namespace nnapi_convert::nnapi {
 namespace {
 
-constexpr int kReshapesIntegersFrom = 6;  // feature levels
+constexpr int kReshapesIntegersFrom = 6;  // a feature level
 constexpr int kCalculatesWithIntegersFrom = 4;
 constexpr int64_t kMostInFloat32 = int64_t{1} << 24;
-constexpr int64_t kHalf = 1 << 12;           // an integer is a multiple of it and a rest, both of which float32 holds
-constexpr int64_t kLargestOneNumber = 4096;  // elements of a constant that holds one number; larger ones are repeated
+constexpr int64_t kHalf = 1 << 12;           // splits an integer into a quotient and a rest that float32 both holds
+constexpr int64_t kLargestOneNumber = 4096;  // most elements of a stored constant; larger ones are made by TILE
 
 bool is_small(int64_t number) {
   return number >= -kMostInFloat32 && number <= kMostInFloat32;
@@ -66,7 +66,7 @@ class FloatReshaper {
     for (const Boundary& output : model_.outputs) casts_only_[static_cast<size_t>(output.operand)] = false;
   }
 
-  // Of the operations that were appended last.
+  // Notes the results of the operations that were appended since the last call.
   void remember_producer() {
     producer_.resize(model_.operands.size(), -1);
     for (; remembered_ < model_.operations.size(); ++remembered_) {
@@ -76,12 +76,13 @@ class FloatReshaper {
     }
   }
 
-  // Appends operations on float32 with the same result; false if RESHAPE takes the tensor, or there are none.
+  // Appends operations on float32 with the same result; false if RESHAPE takes the tensor itself, or if no such
+  // operations exist.
   bool reshape(const Operation& move) {
     const OperandCode type = at(move.inputs[0]).type;
     if (type == OperandCode::TENSOR_BOOL8) return reshape_bools(move);
     if (type != OperandCode::TENSOR_INT32 || feature_level_ >= kReshapesIntegersFrom) return false;
-    // What reads the result rounds its integers in any case.
+    // True if only CASTs to float32 read the result: they round the integers anyway.
     const bool is_rounded = casts_only_[static_cast<size_t>(move.outputs[0])];
     if (is_rounded || is_exact(move.inputs[0])) return reshape_integers(move);
     if (feature_level_ < kCalculatesWithIntegersFrom) return false;
@@ -92,7 +93,7 @@ class FloatReshaper {
   Operand floats(const Dims& dims) const { return as(OperandCode::TENSOR_FLOAT32, dims); }
   Operand integers(const Dims& dims) const { return as(OperandCode::TENSOR_INT32, dims); }
 
-  // A tensor that holds one number in all elements.
+  // Returns a tensor that holds one number in all elements.
   OperandId filled(float number, const Dims& dims) {
     const Dim count = product(dims);
     if (count.is_fixed() && count.value() <= kLargestOneNumber) {
@@ -136,7 +137,8 @@ class FloatReshaper {
     return builder_.add(OperationCode::CAST, {moved}, integers(at(moved).dims));
   }
 
-  // DIV of integers rounds down, so that the rest isn't negative.
+  // Reshapes the quotient and the rest of each integer by kHalf. DIV of integers rounds down, so that the rest isn't
+  // negative.
   bool reshape_in_halves(const Operation& move) {
     const OperandId x = move.inputs[0];
     const OperandId half = builder_.int32_tensor({Dim(kHalf)});
@@ -154,7 +156,7 @@ class FloatReshaper {
                        [this](OperandId id) { return is_exact(id); });
   }
 
-  // True if float32 holds the integers of the operand.
+  // True if float32 can hold all integers of the operand exactly.
   bool is_exact(OperandId id) const {
     const Operand& operand = at(id);
     if (operand.is_constant()) return holds_small_numbers(operand);

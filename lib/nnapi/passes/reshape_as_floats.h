@@ -7,8 +7,8 @@
 
 namespace nnapi_convert::nnapi {
 
-// Leaves a RESHAPE of integers that float32 may not hold below feature level 4, which has arithmetic on them to divide
-// them; validate refuses it.
+// Below feature level 4, leaves a RESHAPE of integers that float32 may not hold, and validate refuses it: the
+// arithmetic that splits such integers needs level 4.
 void reshape_as_floats(Model& model, int feature_level);
 
 }  // namespace nnapi_convert::nnapi

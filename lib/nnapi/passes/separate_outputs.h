@@ -2,7 +2,7 @@
 // Adds copies for outputs that NNAPI or Android's runtime can't take as they are. NNAPI refuses a model with an output
 // that is an input, a constant or another output. Android's runtime aborts the process if an operation reads an output
 // of its model that IF or WHILE wrote, or an output of its subgraph that another step of the runtime's plan wrote.
-// Steps differ before and behind an IF or WHILE, and between devices.
+// An IF or WHILE, or a change of device, begins a new step.
 #pragma once
 
 #include "lib/nnapi/model.h"

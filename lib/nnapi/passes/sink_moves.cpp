@@ -51,7 +51,7 @@ class MoveSinker {
 
   bool is_variable(OperandId id) const { return !model_.at(id).is_constant(); }
 
-  // Returns the readers of an operand without moves: merge_moves lets moves read the operand before it.
+  // Returns the number of an operand's readers that are no moves: merge_moves lets moves read the operand before it.
   int readers_but_moves(OperandId id) const {
     const auto index = static_cast<size_t>(id);
     return uses_.readers[index] - (index < read_by_moves_.size() ? read_by_moves_[index] : 0);

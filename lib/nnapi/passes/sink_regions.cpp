@@ -16,7 +16,7 @@
 namespace nnapi_convert::nnapi {
 namespace {
 
-// The operations that a move can sink below, all at once.
+// Connected operations below which moves can sink, all at once.
 struct Region {
   std::set<OperandId> entries;     // results of moves of one kind
   std::vector<size_t> operations;  // in their order
@@ -112,7 +112,7 @@ class RegionSinker {
   OperandId root(std::map<OperandId, OperandId>& parents, OperandId id) const {
     for (auto found = parents.find(id); found != parents.end() && found->second != id; found = parents.find(id)) {
       const auto above = parents.find(found->second);
-      if (above != parents.end()) found->second = above->second;  // shortens the way for the next time
+      if (above != parents.end()) found->second = above->second;  // shortens the way for the next search
       id = found->second;
     }
     return id;
@@ -151,8 +151,8 @@ class RegionSinker {
     return order_of(model_, operation) == inverse(order_of(model_, move));
   }
 
-  // A move whose readers are all in the region goes. A result that others read needs one, which vanishes where they are
-  // its inverses.
+  // Returns how many moves fewer the model has if they sink below the region. An entry's move goes if all its readers
+  // are in the region. A result that others read needs a move, which vanishes before inverse moves.
   int saved_moves(const Region& region, const Operation& move) const {
     int saved = 0;
     for (const OperandId entry : region.entries) {
@@ -176,8 +176,8 @@ class RegionSinker {
     return saved;
   }
 
-  // Puts each operation of the region before the move, and the move behind its result. What nothing reads is dropped
-  // later.
+  // Puts each operation of the region before the move, and the move behind its result. Operations that nothing reads
+  // any more are dropped later.
   void sink(const Region& region, const Operation& from) {
     const Operation move = from;
     std::map<OperandId, OperandId> before;
@@ -201,7 +201,7 @@ class RegionSinker {
   Model& model_;
   Builder builder_;
   std::vector<std::vector<size_t>> readers_;  // by operand: the operations that read it
-  std::vector<const Operation*> producer_;    // by operand
+  std::vector<const Operation*> producer_;    // by operand: the operation that makes it, or null
   std::set<OperandId> model_outputs_;
   std::vector<bool> is_changed_;  // by operation: sunk with a region before
   Insertions made_;

@@ -24,7 +24,7 @@ class Lifting {
     }
   }
 
-  // Lifts one move behind each SPLIT that has them; returns false if none has.
+  // Lifts one move from behind each SPLIT; returns false if there is none to lift.
   bool run() {
     for (size_t i = 0; i < model_.operations.size(); ++i) {
       Operation& split = model_.operations[i];
@@ -67,7 +67,7 @@ class Lifting {
     return readers;
   }
 
-  // Puts the move of the whole tensor in front of the SPLIT, and the parts' moves away.
+  // Puts one move of the whole tensor in front of the SPLIT, and removes the parts' moves.
   void lift(size_t split_index, const Readers& readers, OperandId argument, Dims dims, size_t axis) {
     Operation& split = model_.operations[split_index];
     Operand type = model_.at(split.inputs[0]);
@@ -80,7 +80,8 @@ class Lifting {
     lifted_.add_before(split_index, std::move(move));
   }
 
-  // The SPLIT's axis has to become axes of the results, the first of which the whole tensor has more of.
+  // Lifts equal RESHAPEs. The SPLIT's axis has to become axes of the results; the first of these is longer in the whole
+  // tensor.
   bool lift_reshapes(size_t split_index, size_t along, const Readers& readers) {
     const Operation& split = model_.operations[split_index];
     Dims before = model_.at(split.inputs[0]).dims, after = model_.at(readers[0]->outputs[0]).dims;
@@ -114,7 +115,8 @@ class Lifting {
     return has_flag ? std::optional(matrix) : std::nullopt;
   }
 
-  // The transposed part, with its last two axes exchanged, is what a BATCH_MATMUL reads with its flag turned.
+  // Returns whether the TRANSPOSE has the wanted order, or has it with the last two axes exchanged and a BATCH_MATMUL
+  // reads the result: its flag can then be turned.
   bool fits(const Operation& transpose, const std::vector<int64_t>& wanted) const {
     std::vector<int64_t> order = order_of(transpose);
     if (order == wanted) return true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Moves RESHAPEs and TRANSPOSEs that all parts of a SPLIT go through in front of the SPLIT, once for all parts:
-// queries, keys and values of attention. A BATCH_MATMUL reads keys that were transposed otherwise by its own flag.
+// queries, keys and values of attention. If keys are transposed in another order, the flag of the BATCH_MATMUL that
+// reads them is turned.
 #pragma once
 
 #include "lib/nnapi/model.h"

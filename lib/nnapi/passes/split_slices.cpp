@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kSplitLevel = 3;
 
-// One entry of an axis.
+// A slice that takes one entry of an axis.
 struct Slice {
   size_t operation;
   size_t axis;

@@ -11,7 +11,7 @@
 namespace nnapi_convert::nnapi {
 namespace {
 
-// Elements of one axis.
+// A range of elements along one axis.
 struct AxisRange {
   size_t axis = 0;
   int64_t begin = 0, end = 0;
@@ -40,7 +40,8 @@ class PartTaking {
     return index < 0 ? nullptr : &model_.operations[static_cast<size_t>(index)];
   }
 
-  // What a STRIDED_SLICE takes, if it takes consecutive elements of one axis and all of the others.
+  // Returns the range that a STRIDED_SLICE takes, if it takes consecutive elements of one axis and all elements of the
+  // other axes.
   std::optional<AxisRange> range_of(const Operation& operation) const {
     if (operation.code != OperationCode::STRIDED_SLICE) return std::nullopt;
     const Dims& dims = model_.at(operation.inputs[0]).dims;
@@ -73,7 +74,8 @@ class PartTaking {
     return {concatenation.inputs.begin(), concatenation.inputs.end() - 1};
   }
 
-  // The parts of a concatenation along the range's axis that are the range together; none where it cuts one.
+  // Returns the parts of a concatenation along the range's axis that together are the range; none if the range cuts a
+  // part.
   std::vector<OperandId> parts_in(const Operation& concatenation, const AxisRange& range) const {
     std::vector<OperandId> found;
     int64_t begin = 0;
@@ -89,13 +91,13 @@ class PartTaking {
     return found;
   }
 
-  // An operation makes it, and it is no result yet: NNAPI gives nothing twice.
+  // True if an operation makes the operand and it is no model output: NNAPI takes no operand as two outputs.
   bool is_inner(OperandId id) const {
     return producer(id) != nullptr && std::none_of(model_.outputs.begin(), model_.outputs.end(),
                                                    [&](const Boundary& output) { return output.operand == id; });
   }
 
-  // The range before the transpose.
+  // Returns the range in the transpose's input.
   std::optional<AxisRange> before(const Operation& transpose, const AxisRange& range) const {
     const Dims* order = transpose.inputs.size() > 1 ? model_.at(transpose.inputs[1]).ints() : nullptr;
     if (order == nullptr || !all_fixed(*order)) return std::nullopt;
@@ -118,7 +120,7 @@ class PartTaking {
     return std::all_of(parts.begin(), parts.end(), [&](OperandId part) { return is_made_of_parts(part, range); });
   }
 
-  // Makes the range of the operand, by operations before the one of the number.
+  // Returns the range of the operand, made by operations that are added before operation `number`.
   OperandId take(size_t number, OperandId id, const AxisRange& range) {
     Operation operation = *producer(id);
     if (operation.code == OperationCode::TRANSPOSE) {
@@ -143,7 +145,7 @@ class PartTaking {
 
   Model& model_;
   Builder builder_;
-  std::vector<int> producers_;  // as the model was; made operations have none
+  std::vector<int> producers_;  // of the original model's operands
   Insertions made_;
 };
 

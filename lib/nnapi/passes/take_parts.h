@@ -6,9 +6,9 @@
 
 namespace nnapi_convert::nnapi {
 
-// A slice that takes parts of a CONCATENATION as a whole becomes that part, or joins those alone, also where transposes
-// and concatenations along other axes come between: they move behind the slice. So the parts of a joined result need
-// not share a scale. Changes float tensors only, and none that a model takes or gives already.
+// A slice that takes whole parts of a CONCATENATION becomes that part, or a CONCATENATION of those parts. Transposes
+// and concatenations along other axes may stand between: they move behind the slice. So the parts of a joined result
+// need not share a scale. Changes float tensors only, and puts no model input or output in a slice's place.
 void take_parts(Model& model);
 
 }  // namespace nnapi_convert::nnapi

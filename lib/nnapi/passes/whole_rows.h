@@ -10,10 +10,10 @@
 
 namespace nnapi_convert::nnapi {
 
-// `moves` are RESHAPEs and TRANSPOSEs by constant orders, each of the one before, of fixed sizes that aren't 0.
-// `last_order` is one more order of axes; empty for none. Returns for each row of the result the number of the row of
-// the first move's input that it holds, rows being as wide as that input's last axis; nothing if rows are cut.
-// Takes 8 bytes of memory for each element.
+// `moves` are RESHAPEs and TRANSPOSEs by constant orders, each reading the result of the one before, of fixed sizes
+// that aren't 0. `last_order` is one more order of axes; empty for none. Returns for each row of the result the number
+// of the row of the first move's input that it holds, rows being as wide as that input's last axis; nothing if rows are
+// cut. Takes 8 bytes of memory for each element.
 std::optional<std::vector<int32_t>> rows_after_moves(const Model& model, const std::vector<const Operation*>& moves,
                                                      const std::vector<int64_t>& last_order);
 

@@ -15,7 +15,7 @@ struct BatchModel {
   std::filesystem::path file;  // need not exist: the conversion of a missing model fails
   std::string shown;           // the file's name within the zoo, for reports: independent of the zoo's place
   OptionSet options;
-  std::string wrong_options = {};  // why the options are none of a conversion: the model then fails; empty: they are
+  std::string wrong_options = {};  // why the options are wrong, which makes the model fail; empty: they are right
 };
 
 struct ZooRequest {

@@ -83,12 +83,12 @@ BatchModel read_model(const json& entry, const ZooRequest& request, const Option
   try {
     request.check_options(model.options);
   } catch (const ConvertError& error) {
-    model.wrong_options = error.what();  // costs this model and no other
+    model.wrong_options = error.what();  // only this model fails
   }
   return model;
 }
 
-// The options of all models. Throws ConvertError (kUsage) for wrong ones.
+// Returns the options that hold for all models. Throws ConvertError (kUsage) for wrong options.
 OptionSet read_defaults(const json& manifest, const ZooRequest& request, const std::string& where) {
   const json defaults = manifest.value("defaults", json::object());
   const OptionSet options =

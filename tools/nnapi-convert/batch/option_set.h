@@ -18,7 +18,7 @@ struct OptionRule {
   bool is_flag = false;  // takes no value, except --nhwc=0,2
   bool repeats = false;  // may be given more than once
   bool is_path = false;  // its value is a file or folder
-  // Built-in values, which are no files; of a value with a ':' what stands before it, as "random" of "random:8".
+  // Built-in values, which are no files; for a value with a ':' only the part before it, as "random" for "random:8".
   std::set<std::string> known_values = {};
 
   bool is_file(const std::string& value) const {
@@ -35,7 +35,7 @@ using OptionSet = std::map<std::string, std::vector<std::string>>;
 OptionSet read_options(const nlohmann::json& object, const OptionRules& rules, const std::filesystem::path& folder,
                        const std::string& where);
 
-// True for an option whose file the conversion writes: the table of --calibration, where --calibrate gives data.
+// Returns true for an option whose file the conversion writes: the table of --calibration if --calibrate gives data.
 bool is_written(const std::string& name, const OptionSet& options);
 
 // Merges two sets; options of `above` replace the same options of `below`. nhwc and nchw exclude each other, as do

@@ -15,10 +15,10 @@ constexpr double kMegabyte = 1e6;  // bytes; the unit of the progress and the su
 enum class Status {
   kConverted,
   kRefused,             // exit code 1 of the conversion
-  kWrongOptions,        // 2: an option that doesn't fit this model
-  kBadFile,             // 3: the model can't be read, or a result can't be written
-  kVerificationFailed,  // 4
-  kInternalError,       // 70
+  kWrongOptions,        // exit code 2: an option doesn't fit this model
+  kBadFile,             // exit code 3: the model can't be read, or a result can't be written
+  kVerificationFailed,  // exit code 4
+  kInternalError,       // exit code 70
   kCrashed,             // a signal ended the worker
   kOutOfMemory,         // the model exceeded --memory although it ran alone, or the system had no memory left
   kTimedOut,

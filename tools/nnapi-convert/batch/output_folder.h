@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gives the paths of a batch's files: results, records of results, and unfinished files.
+// Returns the paths of a batch's files: results, records of results, and unfinished files.
 #pragma once
 
 #include <filesystem>
@@ -17,7 +17,7 @@ std::filesystem::path record_path(const std::filesystem::path& output_folder, co
 
 // A file that a conversion writes.
 struct BatchOutput {
-  std::string option;  // of the conversion, without dashes
+  std::string option;  // the conversion's option, without dashes
   std::string name;    // its path below the output folder
 };
 

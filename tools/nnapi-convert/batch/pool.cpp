@@ -58,7 +58,7 @@ class Pool {
     uint64_t resident = 0;
     Clock::time_point start;
     Status stopped_as = Status::kConverted;  // why the pool stopped the worker; kConverted: it did not
-    std::string why_stuck;                   // if it was stopped for that
+    std::string why_stuck;                   // why it showed no sign of life, if it was stopped for that
     bool is_repeated = false;                // the task runs again, alone, with the whole budget
   };
 

@@ -28,7 +28,7 @@ size_t terminal_width() {
   return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsual;
 }
 
-// The model's warnings, a line each, the first of many.
+// Returns the model's warnings, one on each line; only the first ones if there are many.
 std::string warnings_text(const nlohmann::json& report) {
   constexpr size_t kMostShown = 5;
   const nlohmann::json warnings = report.is_object() ? report.value("warnings", nlohmann::json()) : nlohmann::json();

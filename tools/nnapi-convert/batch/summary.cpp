@@ -94,8 +94,8 @@ std::string counts_text(const json& counts) {
   return text;
 }
 
-// A text within XML 1.0. U+FFFD stands for bytes that are not UTF-8, as in JSON, and for the two signs of Unicode that
-// XML has not: names of files may hold any bytes.
+// Returns a text for XML 1.0. U+FFFD stands for bytes that are not UTF-8, as in JSON, and for the two characters of
+// Unicode that XML lacks: names of files may hold any bytes.
 std::string xml(const std::string& text) {
   constexpr const char* kReplacement = "\xef\xbf\xbd";
   std::string result;

@@ -24,7 +24,7 @@ struct Batch {
 nlohmann::json summary_json(const Batch& batch);
 // Returns a table for people, then the reasons of failures, and the number of models of each status.
 std::string summary_text(const Batch& batch);
-// Appends `comparison` at the end; it may be empty.
+// Returns the summary as Markdown, with `comparison` at the end; it may be empty.
 std::string summary_markdown(const nlohmann::json& summary, const std::string& comparison);
 std::string summary_junit(const Batch& batch);
 

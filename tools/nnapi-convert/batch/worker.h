@@ -23,7 +23,7 @@ struct WorkerSettings {
   std::function<int(const std::vector<std::string>&)> convert;
 };
 
-// Throws nothing: the outcome holds any error. The model's `number` names its folder.
+// Converts the model. Throws nothing: the outcome holds any error. The model's `number` names its folder.
 Outcome convert_model(const BatchModel& model, size_t number, const WorkerSettings& settings);
 
 }  // namespace nnapi_convert

@@ -19,17 +19,17 @@ uint64_t resident_bytes_of(pid_t process);
 
 class WorkerProcess {
  public:
-  // Starts the worker. `memory`, if not 0, limits the bytes of its data: further allocations fail. `step_seconds` is
-  // how long one of its steps may go without a sign of life; 0: for ever. The worker dies with this process, takes
-  // `signals` as its signal mask, and ignores SIGINT. Its standard streams go to a log in memory. Throws ConvertError
-  // (kInternal) if the system can't start another process.
+  // Starts the worker. `memory`, if not 0, limits the bytes of its data: further allocations fail. `step_seconds`
+  // limits the time of a step without a sign of life; 0: no limit. The worker dies with this process, takes `signals`
+  // as its signal mask, and ignores SIGINT. Its standard streams go to a log in memory. Throws ConvertError (kInternal)
+  // if the system can't start another process.
   WorkerProcess(const std::function<Outcome()>& work, uint64_t memory, uint64_t step_seconds, const sigset_t& signals);
   ~WorkerProcess();
   WorkerProcess(WorkerProcess&& other) noexcept;
   WorkerProcess& operator=(WorkerProcess&&) = delete;
 
   void kill();
-  // Why the worker is to be stopped, if it shows no sign of life for too long; else empty.
+  // Returns why the worker is to be stopped, if it shows no sign of life for too long; else an empty text.
   std::string why_stuck() { return patience_.is_over() ? patience_.reason() : ""; }
   // Returns true if the worker has ended. The functions below need an ended worker, except resident_bytes().
   bool has_ended();
@@ -42,7 +42,7 @@ class WorkerProcess {
   pid_t process_ = -1;
   WatchedRun* run_ = nullptr;
   Patience patience_;
-  int result_ = -1;  // files in memory
+  int result_ = -1;  // the descriptors of files in memory
   int log_ = -1;
   bool has_ended_ = false;
   int status_ = 0;

@@ -103,8 +103,8 @@ std::vector<BatchModel> models_of_pattern(const ZooRequest& request) {
   return models;
 }
 
-// Of models that differ in the extension alone, as model.pt and model.ptl do, the first keeps its name. The others are
-// named with their extension, so that each has results of its own.
+// Gives models that differ only in their extension, such as model.pt and model.ptl, different names: the first keeps
+// its name, the others get their extension, so that each has results of its own.
 void name_apart(std::vector<BatchModel>& models) {
   std::set<std::string> taken;
   for (BatchModel& model : models) {

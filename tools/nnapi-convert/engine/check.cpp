@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `check`: whether and how well a model would convert.
+// `check`: tells whether and how well a model would convert.
 #include "lib/converter/report/check.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace nnapi_convert {
 
 namespace {
 
-// Whether it can become all that the command line asks about.
+// Returns whether the model converts to all files that the command line asks about.
 bool is_fit(const CheckResult& result) {
   return result.converts && (!result.litert || result.litert->error.empty());
 }
@@ -46,7 +46,8 @@ void refuse(CheckResult& result, const std::string& reason) {
   result.error = reason;
 }
 
-// There are no data here: a float model that data are to quantise is checked as the float model that they would get.
+// Checks one model of a package. As there are no data here, a model that data are to quantise is checked as the float
+// model before.
 CheckResult check_member(const PackageRequest& member, const LoadedModel& model, const Diagnostics& of_loading,
                          CheckRequest request) {
   request.options = options_of(member, model, request.options);

@@ -19,7 +19,7 @@ void log_warnings(const Diagnostics& diagnostics) {
 }
 
 void log_few_samples(const Conversion& conversion) {
-  if (!is_quiet()) return;  // it is among the warnings
+  if (!is_quiet()) return;  // otherwise it is among the warnings
   std::set<std::string> lines;
   if (conversion.quantised) lines.insert(conversion.quantised->few_samples);
   for (const VariantSummary& variant : conversion.variants) {

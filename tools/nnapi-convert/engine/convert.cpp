@@ -50,22 +50,22 @@ bool has_stdout(const std::vector<std::string>& reports) {
 // The messages of a run besides its result.
 struct Findings {
   Diagnostics diagnostics;
-  std::shared_ptr<SourceChecks> checks;  // of the weights, which are read while they are written
+  std::shared_ptr<SourceChecks> checks;  // checks of the weights, which are read while they are written
 
-  // Throws ConvertError (kBadFile) for a damaged weight: what is told of the model before is then void.
+  // Throws ConvertError (kBadFile) for a damaged weight: earlier messages about the model are then void.
   void check_weights() const {
     if (checks != nullptr) checks->finish();
   }
   std::optional<TargetLoss> loss;  // only if the command line gives a target
 };
 
-// What --quant asks for comes after the plan of a float model.
+// Returns the options for planning. With data the plan is of the float model: --quant takes effect after it.
 ConvertOptions for_planning(ConvertOptions options, const CalibrationOptions& calibration) {
   if (calibration.is_asked_for()) options.quant = QuantMode::kAuto;
   return options;
 }
 
-// The report with what made it, and with the target in it, where there is one.
+// Returns the report with the program and options that made it, and with the target's loss if there is one.
 nlohmann::json completed(nlohmann::json report, const ConvertArguments& arguments,
                          const std::optional<TargetLoss>& loss) {
   report["program"] = {{"version", NNAPI_CONVERT_VERSION}, {"libtorch", NNAPI_CONVERT_TORCH_RELEASE}};
@@ -118,7 +118,7 @@ Verification verify_output(VerifyRequest request, const std::vector<InputSpec>& 
   return verify(request);
 }
 
-// Which samples were held back, if data quantised the model or one of a package.
+// Returns which samples were held back, if data quantised the model or one of a package.
 std::optional<HoldBack> hold_back_of(const Conversion& conversion) {
   if (conversion.quantised) return conversion.quantised->hold_back;
   for (const VariantSummary& variant : conversion.variants) {
@@ -127,7 +127,7 @@ std::optional<HoldBack> hold_back_of(const Conversion& conversion) {
   return std::nullopt;
 }
 
-// Models of a package may have sizes of their own, which the file tells.
+// Returns the inputs for --verify; none if models of a package have sizes of their own, which the file tells.
 std::vector<InputSpec> sizes_for_verify(const ConvertArguments& arguments, const ConvertOptions& options) {
   const auto has_sizes = [](const PackageRequest& request) { return !request.inputs.empty(); };
   const bool are_own = std::any_of(arguments.package.begin(), arguments.package.end(), has_sizes);
@@ -169,7 +169,7 @@ void log_method(const MethodFindings& found, const std::optional<TargetLoss>& lo
   if (found.verification) log_verification(*found.verification, is_stdout_taken, "method " + name + "\n");
 }
 
-// What the file tells people and apps about the model.
+// Returns the notes that the file tells people and apps about the model.
 AppNotes notes_of(const ConvertArguments& arguments, std::vector<FolderFile> extra_files) {
   AppNotes notes;
   if (!arguments.labels.empty()) notes.labels = read_labels(arguments.labels);
@@ -181,7 +181,7 @@ AppNotes notes_of(const ConvertArguments& arguments, std::vector<FolderFile> ext
   return notes;
 }
 
-// Warns where the outputs of a whole model have other numbers of classes than there are labels.
+// Warns if no output of a whole model has as many classes as there are labels.
 void check_labels(const std::vector<std::string>& labels, const Conversion& conversion, Diagnostics& diagnostics) {
   constexpr size_t kPictureRank = 4, kChannels = 1;
   if (labels.empty() || !conversion.is_whole) return;
@@ -198,7 +198,7 @@ void check_labels(const std::vector<std::string>& labels, const Conversion& conv
       fmt::format("--labels: {} names found, and the outputs have {} classes", labels.size(), fmt::join(counts, ", ")));
 }
 
-// What is told of a LiteRT file: for people, and for the report. Empty and null without one.
+// The messages about a LiteRT file: for people, and for the report. Empty and null without such a file.
 struct WrittenLitert {
   std::string success;
   nlohmann::json report;
@@ -209,7 +209,7 @@ struct WrittenLitert {
   }
 };
 
-// Writes the LiteRT file while the weights are there.
+// Writes the LiteRT file, before the weights are released.
 WrittenLitert write_litert(const std::vector<NamedConversion>& methods, Outputs& outputs,
                            const ConvertArguments& arguments, const AppNotes& notes, Diagnostics& diagnostics) {
   if (!outputs.litert) return {};
@@ -220,8 +220,8 @@ WrittenLitert write_litert(const std::vector<NamedConversion>& methods, Outputs&
           litert_json(file, arguments.litert, bytes)};
 }
 
-// With --verify, runs the LiteRT file in LiteRT. Where that isn't possible, such as without Node, a conversion of that
-// file alone fails, and another one warns: its own file is verified.
+// With --verify, runs the LiteRT file in LiteRT. If that isn't possible, for example without Node, a conversion that
+// writes only this file fails; another one warns, as its own file is verified.
 std::optional<Verification> verify_litert_output(const Outputs& outputs, const ConvertArguments& arguments,
                                                  const ConvertOptions& options, const Conversion& conversion,
                                                  Progress& progress, Diagnostics& diagnostics) {
@@ -316,8 +316,8 @@ int convert_methods_and_write(const ConvertArguments& arguments, LoadedModel loa
   return finish(outputs, is_verified, arguments, success + litert.success);
 }
 
-// `bound` is `loaded` with the arguments of `options`; each model of a package binds its own. LibTorch's modules have
-// no move: exchange lets go of them.
+// Converts one model or a package. `bound` is `loaded` with the arguments of `options`; each model of a package binds
+// its own. LibTorch's modules have no move: std::exchange releases them.
 Conversion convert_one_or_package(LoadedModel loaded, LoadedModel bound, const ConvertOptions& options,
                                   const ConvertArguments& arguments, const std::vector<std::string>& class_names,
                                   Findings& findings) {
@@ -349,7 +349,7 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
   check_normalisation(arguments, diagnostics);
   progress.show("load");
   spdlog::info("load {}", arguments.model);
-  // Data are expensive: damaged weights are told before they are used.
+  // Quantising by data takes long: damaged weights are reported before it.
   const bool is_calibrated = arguments.calibration.is_asked_for();
   LoadedModel loaded =
       load_model(arguments.model, diagnostics, is_calibrated ? WeightChecks::kAtOnce : WeightChecks::kAsRead);
@@ -371,7 +371,7 @@ int convert_and_write(const ConvertArguments& arguments, Findings& findings, Pro
   conversion.attached = records_of(notes);
   conversion.recorded_options = with_splits(conversion.recorded_options, splits);
   conversion.splits = std::move(splits);
-  // The model of a package that callers see may be one that data don't quantise.
+  // The model of a package whose interface callers see may be one that data don't quantise.
   const PictureChoice& pictures = arguments.calibration.pictures;
   if (!conversion.pictures && pictures.is_given()) conversion.pictures = pictures;
   check_labels(notes.labels, conversion, diagnostics);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `inspect --format html --doctor`: the page of a converted file with what nnapi-probe's doctor found.
+// `inspect --format html --doctor`: makes the page of a converted file with the findings of nnapi-probe's doctor.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,9 +17,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double kSlowShare = 0.1;  // of the time of all operations
+constexpr double kSlowShare = 0.1;  // as a share of the time of all operations
 
-// What is read of one operation of a device.
+// The doctor's findings for one operation on a device.
 struct Examined {
   std::string operation, source, finding, message;
   double microseconds = 0;
@@ -39,7 +39,7 @@ void read_result(const JsonValue& source, Examined* operation) {
   }
 }
 
-// A fault that showed in place counts more than what the operation did alone.
+// Reads an operation. A fault that showed in place replaces the finding for the operation alone.
 Examined examined_operation(const JsonValue& source) {
   Examined operation;
   const auto members = source.members();
@@ -99,7 +99,7 @@ double time_of_all(const ExaminedFile& file) {
   return sum;
 }
 
-// How the page shows the operation; null if there is nothing to say.
+// Returns the page's entry for the operation; null if there is nothing to say.
 json finding_of(const Examined& operation, double all) {
   const bool is_fault = operation.finding == "wrong" || operation.finding == "error" || operation.finding == "crash" ||
                         operation.finding == "hang";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `inspect`: what a converted file holds.
+// `inspect`: shows the content of a converted file.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -62,7 +62,7 @@ std::string operations_text(const BufferModel& model) {
   return text;
 }
 
-// Ranges of open sizes, and conditions on them.
+// Returns the ranges of open sizes, and the conditions on them, as text.
 std::string conditions_text(const Metadata& metadata) {
   if (metadata.conditions.empty()) return "";
   std::vector<std::string> names;
@@ -92,14 +92,14 @@ std::string samples_text(const BufferModel& buffer) {
                      fmt::join(buffer.samples[0].sizes, ", "));
 }
 
-// The smaller form in which the shim's file stores a float32 operand's value; null for others.
+// Returns the smaller form in which the shim's file stores a float32 operand's value; null for other values.
 const char* stored_form(const BufferValue& value) {
   const auto source = static_cast<buffer_format_v2::ValueSource>(value.source);
   if (source == buffer_format_v2::ValueSource::kFloat16Weight) return "float16";
   return source == buffer_format_v2::ValueSource::kInt8Weight ? "int8" : nullptr;
 }
 
-// A line for each form in which weights are stored.
+// Returns a line for each smaller form in which weights are stored.
 std::string stored_text(const BufferModel& buffer) {
   std::map<std::string, size_t> counts;
   const auto count = [&](const BufferModel& model) {
@@ -126,21 +126,21 @@ std::string buffer_text(const BufferModel& buffer) {
   return text + stored_text(buffer) + samples_text(buffer);
 }
 
-// What --input-pixels said; empty where it wasn't given.
+// Returns a line on --input-pixels; empty if it wasn't given.
 std::string pixels_text(const ConvertedFile& file) {
   const std::optional<PixelInput> pixels = recorded_pixels(file);
   if (!pixels) return "";
   return "takes " + to_text(*pixels) + "\n";
 }
 
-// How pictures become the input, in a file that was not quantised by them.
+// Returns a line on how pictures become the input; empty for a file that was quantised by data.
 std::string picture_line(const ConvertedFile& file) {
   const std::optional<PictureChoice> pictures = recorded_pictures(file);
   if (!pictures || recorded_calibration(file)) return "";
   return to_text(*pictures) + "\n";
 }
 
-// How the file was quantised by data; empty for others.
+// Returns a line on how the file was quantised by data; empty for other files.
 std::string calibration_text(const ConvertedFile& file) {
   const std::optional<RecordedCalibration> calibration = recorded_calibration(file);
   if (!calibration) return "";
@@ -155,7 +155,7 @@ std::string calibration_text(const ConvertedFile& file) {
   return text + "\n";
 }
 
-// What the file tells apps and people about the model, as JSON; empty if it tells nothing.
+// Returns the notes that the file tells apps and people about the model, as JSON; empty if there are none.
 json attached_json(const std::string& path) {
   const AttachedFiles attached = read_attached(path);
   json form = json::object();
@@ -221,7 +221,7 @@ uint64_t bytes_of(const std::map<uint64_t, uint64_t>& weights) {
   return sum;
 }
 
-// The table of a package's models, and how many bytes of weights they share.
+// Returns the table of a package's models, and how many bytes of weights they share.
 std::string package_text(const ConvertedFile& file) {
   if (file.variants.empty()) return "";
   const char* row = "  {:<5} {:>5}  {:<6} {:>10} {:>14} {:>14}  {}\n";
@@ -333,7 +333,7 @@ std::optional<std::string> program_of(const std::string& path) {
   return read ? std::optional(to_text(*read->program)) : std::nullopt;
 }
 
-// The report of a converted file, with what made it as the file tells.
+// Returns the report of a converted file, with the program and options that made it, as the file tells.
 json report_with_origin(const ConvertedFile& file, const std::string& path) {
   json report = report_of(file, path);
   const json origin = attached_json(path).value("origin", json::object());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `ops`: the operations that can be lowered, from the rules themselves.
+// `ops`: lists the operations that can be lowered, from the rules themselves.
 #include <fmt/format.h>
 #include <torch/csrc/jit/runtime/operator.h>
 
@@ -106,7 +106,7 @@ std::string described(const OperatorWay& way) {
   return "";
 }
 
-// `name` has "::". Schemas of LibTorch's operator, of all overloads or of the one in the name.
+// Returns the schemas of LibTorch's operator: of all overloads, or of the one in the name. `name` has "::".
 std::vector<c10::FunctionSchema> schemas_of(const std::string& name) {
   const size_t dot = name.find('.', name.find("::"));
   std::vector<c10::FunctionSchema> schemas;
@@ -117,7 +117,7 @@ std::vector<c10::FunctionSchema> schemas_of(const std::string& name) {
   return schemas;
 }
 
-// How operators are handled that lib/ops doesn't name.
+// Returns how an operator is handled that lib/ops doesn't name.
 std::string without_ways(const c10::FunctionSchema& schema) {
   if (schema.is_mutable()) return "as its form that changes nothing, where no other view of the tensor is read later";
   const auto handle = c10::Dispatcher::singleton().findSchema(schema.operator_name());

@@ -17,7 +17,8 @@
 namespace nnapi_convert {
 namespace {
 
-// Data quantise only the models that ask for it; an original that is quantised needs none.
+// Returns the calibration for one model: data quantise only the models that ask for it; a quantised original needs
+// none.
 CalibrationOptions calibration_of(const PackageRequest& request, const CalibrationOptions& calibration) {
   return request.is_quantised() ? calibration : CalibrationOptions{};
 }
@@ -28,7 +29,7 @@ bool has_scales_per_channel(const nnapi::Model& model) {
   });
 }
 
-// The names of forward's arguments that are tensors.
+// Returns the names of forward's arguments that are tensors.
 std::vector<std::string> tensor_names(const LoadedModel& model) {
   std::vector<std::string> names;
   const auto& arguments = model.module.get_method("forward").function().getSchema().arguments();
@@ -38,8 +39,8 @@ std::vector<std::string> tensor_names(const LoadedModel& model) {
   return names;
 }
 
-// Returns which of the inputs the shape is of; their number if none. A name is the input's own, or, where inputs have
-// no names, the position of forward's tensor of that name.
+// Returns the number of the input to which the shape belongs; the number of inputs if there is none. A name is that of
+// an input, or, for inputs without names, of forward's tensor at the input's position.
 size_t place_of_shape(const std::vector<InputSpec>& inputs, const InputSpec& shape, size_t position,
                       const std::vector<std::string>& names) {
   if (shape.name.empty()) return std::min(position, inputs.size());
@@ -50,7 +51,7 @@ size_t place_of_shape(const std::vector<InputSpec>& inputs, const InputSpec& sha
   return tensor < inputs.size() && inputs[tensor].name.empty() ? tensor : inputs.size();
 }
 
-// The sizes of a shape= take the place of those of the --input.
+// Replaces the sizes of inputs by those of shape=.
 void replace_sizes(std::vector<InputSpec>& inputs, const std::vector<InputSpec>& shapes,
                    const std::vector<std::string>& names) {
   for (size_t i = 0; i < shapes.size(); ++i) {
@@ -63,7 +64,8 @@ void replace_sizes(std::vector<InputSpec>& inputs, const std::vector<InputSpec>&
   }
 }
 
-// A tensor within a tuple, a list or a dict has a longer name, which begins with the argument's.
+// Throws for a name that forward lacks. A tensor within a tuple, a list or a dict has a longer name, which begins with
+// the argument's.
 void check_names(const std::vector<InputSpec>& shapes, const LoadedModel& model) {
   const auto& arguments = model.module.get_method("forward").function().getSchema().arguments();
   for (const InputSpec& shape : shapes) {
@@ -84,7 +86,7 @@ void add_new(const std::vector<Warning>& found, std::vector<Warning>& warnings) 
   }
 }
 
-// Returns for each model the first before it whose buffer has the same words, or its own number.
+// Returns for each model the number of the first model whose buffer has the same words; its own if none before it has.
 std::vector<size_t> equal_buffers(const std::vector<PackageMember>& members) {
   std::vector<size_t> equal;
   for (size_t i = 0; i < members.size(); ++i) {
@@ -98,7 +100,7 @@ std::vector<size_t> equal_buffers(const std::vector<PackageMember>& members) {
   return equal;
 }
 
-// Of models that are the same, with the same weights, a phone takes the first.
+// Warns of models that equal earlier ones and have the same weights, as phones take the first of them.
 void warn_of_same(const std::vector<VariantSummary>& models, const std::vector<size_t>& equal,
                   Diagnostics& diagnostics) {
   for (size_t i = 0; i < models.size(); ++i) {

@@ -9,16 +9,16 @@
 
 namespace nnapi_convert {
 
-// The options of the conversion with those of one model of the package, which alone has no CPU model. Throws
-// ConvertError (kUsage) for a shape= whose name forward lacks.
+// Returns the options for one model of the package: the conversion's, changed by the model's own, and without a
+// fallback. Throws ConvertError (kUsage) for a shape= whose name forward lacks.
 ConvertOptions options_of(const PackageRequest& request, const LoadedModel& model, ConvertOptions options);
 
-// Says why a conversion isn't quantised as the request asks for; empty if it is.
+// Returns why a conversion isn't quantised as the request asks; empty if it is.
 std::string quantisation_refusal(const PackageRequest& request, const Conversion& conversion);
 
-// Returns an advice in the words of --package, which for one of its models take the place of options.
+// Returns advice in the words of --package, in place of the options that it names.
 std::string in_package_words(std::string advice);
-// The same in all refusals and warnings.
+// Puts all refusals and warnings into the words of --package.
 void use_package_words(Diagnostics& diagnostics);
 
 // Converts `loaded` for each model of arguments.package, and makes them one module. Throws ConvertError, naming the

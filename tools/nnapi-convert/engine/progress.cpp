@@ -21,7 +21,7 @@ Progress::Progress() : is_shown_(isatty(STDERR_FILENO) != 0 && !is_quiet()), sho
 
 void Progress::show(const std::string& stage) {
   tell_step(stage);
-  static const size_t total = conversion_stages().size() + 2;  // load, write
+  static const size_t total = conversion_stages().size() + 2;  // also the stages load and write
   if (!is_shown_) return;
   ++done_;
   std::cerr << fmt::format("\r\033[K[{:<{}}] {}", std::string(std::min(done_, total), '#'), total, stage) << std::flush;
@@ -37,7 +37,7 @@ void Progress::begin_part(const std::string& what, size_t done) {
 
 void Progress::show_part(const std::string& what, size_t done, size_t all) {
   constexpr std::chrono::seconds kBetweenLines(10), kUntilTold(1);
-  constexpr double kLong = 10;  // seconds, which people want to know of before
+  constexpr double kLong = 10;  // in seconds; so long a wait is announced
   tell_sign_of_life();
   if (!is_shown_ && !shows_lines_) return;
   if (what != part_ || done < last_done_) begin_part(what, done);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the command shows while it works.
+// Shows the progress of a command.
 #pragma once
 
 #include <chrono>
@@ -8,11 +8,11 @@
 
 namespace nnapi_convert {
 
-// Whether people asked for errors alone (--quiet).
+// Returns whether only errors are wanted (--quiet).
 bool is_quiet();
 
-// Shows the stage on one line of a terminal, and wipes the line at the end. Elsewhere parts of a stage that takes long
-// are shown now and then, each on a line of its own.
+// Shows the stage on one line of a terminal, and clears the line at the end. Without a terminal, shows parts of a long
+// stage now and then, each on a line of its own.
 class Progress {
  public:
   Progress();
@@ -21,8 +21,8 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void show(const std::string& stage);
-  // How far a stage is. The rest takes as long as what was done so far took for as much. The share that is shown never
-  // falls within a part, where more turns out to be left; a part begins anew where less was done than before.
+  // Shows how far a stage is. Estimates the time left from the speed so far. The share shown never falls within a part,
+  // even if more turns out to be left; if less is done than before, a new part begins.
   void show_part(const std::string& what, size_t done, size_t all);
   void clear();
 
@@ -30,14 +30,14 @@ class Progress {
   using Clock = std::chrono::steady_clock;
 
   void begin_part(const std::string& what, size_t done);
-  // 0 where nothing tells it.
+  // Returns the time left; 0 if it can't be estimated.
   double seconds_left(size_t done, size_t all, double seconds) const;
   std::string part_text(size_t done, size_t all, double seconds);
 
   bool is_shown_, shows_lines_;
   size_t done_ = 0;
   std::string part_;
-  size_t first_done_ = 0, last_done_ = 0, percent_ = 0;  // of the part
+  size_t first_done_ = 0, last_done_ = 0, percent_ = 0;  // values of the part
   bool is_time_told_ = false;
   Clock::time_point begin_, last_line_ = Clock::now();
 };

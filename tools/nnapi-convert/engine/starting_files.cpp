@@ -16,7 +16,7 @@ CodedPaths paths_from(const fs::path& script, const ConvertArguments& arguments)
   const auto relative = [&](const std::string& path) { return fs::proximate(fs::absolute(path), folder).string(); };
   CodedPaths paths{relative(arguments.model), relative(arguments.shown_output()), {}};
   for (const std::string& library : arguments.torch_libraries) {
-    const bool is_path = library.find('/') != std::string::npos;  // the system's loader looks for others
+    const bool is_path = library.find('/') != std::string::npos;  // the system's loader looks up other names
     paths.torch_libraries.push_back(is_path ? "./" + relative(library) : library);
   }
   return paths;

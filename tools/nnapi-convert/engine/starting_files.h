@@ -9,7 +9,8 @@
 
 namespace nnapi_convert {
 
-// Adds those that are asked for. `written` is the converted file before it takes its place; empty for LiteRT's alone.
+// Adds the files that are asked for. `written` is the converted file before it takes its place; empty if only a LiteRT
+// file is written.
 void add_starting_code(PendingTexts& texts, const ConvertArguments& arguments, const std::string& written);
 
 }  // namespace nnapi_convert

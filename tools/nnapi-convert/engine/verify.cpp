@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `verify`: original and result on the same inputs.
+// `verify`: compares original and result on the same inputs.
 #include "lib/converter/verify/verify.h"
 #include "lib/converter/verify/verdict.h"
 

@@ -14,11 +14,12 @@ namespace {
 
 using nnapi_convert::OperandCode;
 
-// A channel that differs by less than this share of the range is right, however small its own elements are.
+// A channel whose difference is less than this share of the range is right, however small its own elements are.
 constexpr double kLeastShare = 2e-5;
-// From so many elements on, a channel is compared with its own elements.
+// The least number of elements of a channel whose difference is judged by the channel's own elements.
 constexpr uint64_t kTellingCount = 8;
-// NNAPI's arithmetic gives the largest float32 in place of an infinite number; other drivers keep it infinite.
+// Larger numbers count as infinite: NNAPI's arithmetic gives the largest float32 in place of an infinite number; other
+// drivers keep it infinite.
 constexpr double kHuge = 1e38;
 
 bool is_float(int32_t type) {
@@ -39,8 +40,8 @@ bool is_same(double expected, double found) {
 }
 
 struct Channel {
-  double squares = 0, expected_squares = 0;  // of the differences, of the expected elements
-  double sum = 0, worst = 0;                 // of the differences, with their sign; their largest amount
+  double squares = 0, expected_squares = 0;  // sums of squares of the differences, and of the expected elements
+  double sum = 0, worst = 0;                 // sum of the differences with their signs; their largest amount
   uint64_t count = 0, wrong = 0;
 };
 
@@ -50,7 +51,7 @@ size_t element_count(const TensorForm& form) {
   return count;
 }
 
-// Where the channel of an element is found: (number / inner) % channels.
+// Finds the channel of an element: (number / inner) % channels.
 struct ChannelOrder {
   size_t channels = 1, inner = 1;
 
@@ -68,7 +69,7 @@ double root_mean_square(double squares, uint64_t count) {
   return count > 0 ? std::sqrt(squares / static_cast<double>(count)) : 0;
 }
 
-// The difference of one element that is not a number where one is expected.
+// The difference of an element that is not a number although one is expected.
 constexpr double kNoNumber = std::numeric_limits<double>::infinity();
 
 double difference(double expected, double found) {
@@ -94,7 +95,7 @@ std::vector<Channel> channels_of(const TensorForm& form, const ChannelOrder& ord
   return channels;
 }
 
-// What a step is in the unit of the elements; 0 for those that have no steps.
+// Returns the size of a step in the unit of the elements; 0 for elements without steps.
 double step_of(const Comparison& whole, const TensorForm& form, const Tolerance& tolerance) {
   constexpr double kStepsOfRange = 255;
   if (whole.is_quantised) return 1;
@@ -102,18 +103,18 @@ double step_of(const Comparison& whole, const TensorForm& form, const Tolerance&
   return tolerance.step == kStepOfRange ? std::max(whole.range / kStepsOfRange, 1e-30) : tolerance.step;
 }
 
-// By what share of what may be a channel is wrong.
+// Returns the channel's difference as a share of the tolerance; more than 1 is wrong.
 double share_of(const Channel& channel, const Comparison& whole, const TensorForm& form, const Tolerance& tolerance) {
   if (whole.is_quantised) {
     const double mean =
         channel.count >= kTellingCount ? std::fabs(channel.sum) / static_cast<double>(channel.count) : 0;
     return std::max(channel.worst / tolerance.steps, mean / tolerance.mean_steps);
   }
-  if (!is_float(form.type)) {  // whole numbers and truth values: one in a hundred may be on the other side of a limit
+  if (!is_float(form.type)) {  // integers and bools: one in a hundred may be on the other side of a limit
     return channel.worst > 0 ? 1 : 0;
   }
   if (const double step = step_of(whole, form, tolerance)) return channel.worst / (tolerance.steps * step);
-  // Of a few elements, each may be near to 0 by chance.
+  // A few elements may all be near 0 by chance.
   const bool is_telling = channel.count >= kTellingCount;
   const double of_range = channel.worst / std::max(tolerance.range_share * whole.range, 1e-30);
   const double own = root_mean_square(channel.expected_squares, channel.count);
@@ -241,7 +242,7 @@ Comparison compare(const TensorForm& form, const void* expected, const void* fou
 bool is_half_precision(const TensorForm& form, const void* expected, const void* found, const void* rounded,
                        size_t terms) {
   if (!is_float(form.type)) return true;
-  constexpr double kUnit = 1.0 / 2048;  // of half precision, relative
+  constexpr double kUnit = 1.0 / 2048;  // the relative rounding error of half precision
   // A sum that is kept in half precision is rounded after each term.
   const double factor = 4 + std::sqrt(static_cast<double>(std::max<size_t>(terms, 1))) / 2;
   const ChannelOrder order(form);

@@ -14,7 +14,7 @@
 namespace nnapi_doctor {
 namespace {
 
-// Names of drivers may have slashes.
+// Returns the name of a device's profile file; names of drivers may have slashes.
 std::string file_name(const DeviceReport& device) {
   std::string name = device.name.empty() ? "nnapi" : device.name;
   for (char& character : name) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The doctor: which operation of a file is wrong on which device, and what to do about it.
+// The doctor: finds which operation of a file is wrong on which device, and what to do about it.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@ namespace nnapi_doctor {
 
 struct DoctorRequest {
   std::string path;
-  uint32_t variant = 0;     // of a package, from 1 on; 0: the first
+  uint32_t variant = 0;     // the model of a package, counted from 1; 0: the first
   std::string json, trace;  // files to write; empty: none
   DoctorOptions options;
 };
 
 // Examines, prints the table to standard output, and writes the files: those of the request, and into the options'
 // folder doctor.json, driver_rules.json, and for each device its profile, NAME.profile.json. Returns an
-// nnapi_shim_status: NNAPI_SHIM_BAD_MODEL and NNAPI_SHIM_BAD_ARGUMENT for the file to examine, NNAPI_SHIM_FAILED where
-// a file can't be written, NNAPI_SHIM_UNAVAILABLE where devices can't be examined.
+// nnapi_shim_status: NNAPI_SHIM_BAD_MODEL and NNAPI_SHIM_BAD_ARGUMENT for the file to examine, NNAPI_SHIM_FAILED if a
+// file can't be written, NNAPI_SHIM_UNAVAILABLE if devices can't be examined.
 int run_doctor(const DoctorRequest& request, nnapi_shim_error* error);
 
 // Writes a file whole or not at all. Returns an empty text, or why it can't be written.

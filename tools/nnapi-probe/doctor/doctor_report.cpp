@@ -31,7 +31,7 @@ double microseconds(uint64_t nanoseconds) {
   return static_cast<double>(nanoseconds) / 1000;
 }
 
-// What a result is wrong by, for people.
+// Returns a text for people: by how much a result is wrong, or its error.
 std::string error_text(const TrialResult& result) {
   const Comparison& worst = result.worst;
   if (result.finding == Finding::kError) {
@@ -68,7 +68,7 @@ size_t count(const PartReport& part, bool (*is)(const OperationReport&)) {
   return static_cast<size_t>(std::count_if(part.operations.begin(), part.operations.end(), is));
 }
 
-// Whether all that is faulty has a layout, and has it in NHWC: drivers may know the same in NCHW better.
+// Returns whether all faulty operations have a layout, and have it as NHWC: drivers may compute NCHW better.
 bool are_faults_of_nhwc(const Patient& patient, const DeviceReport& device) {
   size_t faulty = 0;
   for (size_t number = 0; number < device.parts.size(); ++number) {
@@ -83,7 +83,7 @@ bool are_faults_of_nhwc(const Patient& patient, const DeviceReport& device) {
   return faulty > 0;
 }
 
-// What follows for the device, in one sentence.
+// Returns the conclusion for the device, in one sentence.
 std::string conclusion(const Patient& patient, const DeviceReport& device) {
   size_t faulty = 0, not_taken = 0, operations = 0;
   bool is_examined = false, is_rest_wrong = false, any_taken = false;
@@ -214,7 +214,7 @@ std::string part_json(const Patient& patient, const PartReport& found, size_t nu
   return json.add("operations", lines(operations, "          ")).close();
 }
 
-// One thing a line is for files; inside of another object the lines are joined.
+// Joins the lines of JSON, for an object within another one; only files have one item on each line.
 std::string on_one_line(const std::string& json) {
   std::string text;
   for (size_t i = 0; i < json.size(); ++i) {
@@ -252,7 +252,7 @@ struct TimeRow {
   uint32_t number;
   uint64_t ns;
   std::optional<uint64_t> added_ns;
-  // By what it adds, if that is known.
+  // Returns the time that the operation adds, if it is known; otherwise its time alone.
   uint64_t cost() const { return added_ns.value_or(ns); }
 };
 

@@ -14,7 +14,7 @@ namespace nnapi_doctor {
 namespace {
 
 constexpr int32_t kCpuType = 2;  // ANEURALNETWORKS_DEVICE_CPU
-// Runs of a trial whose results are checked. A fault in 40 % of the runs hides in 1 of 60 trials of 8 runs.
+// The runs of a trial whose results are checked. A fault in 40 % of the runs hides in 1 of 60 trials of 8 runs.
 constexpr uint32_t kChecks = 8, kChecksOfRareFaults = 40;
 
 size_t count_most_operations(const Patient& patient) {
@@ -54,7 +54,8 @@ TrialResult result_of(TaskEnd end, const std::string& how, const Request& reques
   return result;
 }
 
-// Differences as half precision makes them, of one operation; smaller ones come from the order of sums.
+// Returns whether half precision may have made the differences of one operation; smaller ones come from the order of
+// sums.
 bool may_be_half(const TrialResult& result) {
   constexpr double kLeastHalfShare = 1e-4;
   const Comparison& worst = result.worst;
@@ -62,7 +63,7 @@ bool may_be_half(const TrialResult& result) {
   return is_tried && !worst.is_quantised && worst.not_a_number == 0 && worst.worst > kLeastHalfShare * worst.range;
 }
 
-// A request to one device.
+// Returns a request to one device.
 Request request_of(Task task, size_t part, int32_t device, bool copies) {
   Request request{};
   request.task = task;
@@ -109,7 +110,7 @@ TaskEnd Examination::run_on(Worker& worker, const Request& request, const Operat
   fill();
   TaskEnd end = worker.run();
   if (end != TaskEnd::kCrashed || worker.tasks_before() == 0) return end;
-  // An earlier task may have done the harm: this one is tried alone, several times, as a crash may come and go.
+  // An earlier task may have caused the crash: this one is tried alone, several times, as a crash may come and go.
   constexpr int kCleanTrials = 3;
   for (int i = 0; i < kCleanTrials && (i == 0 || end == TaskEnd::kDone); ++i) {
     fill();
@@ -140,7 +141,7 @@ TrialResult Examination::run(const Subject& subject, Task task, size_t part, uin
   request.part = static_cast<uint32_t>(part);
   request.sample = sample;
   request.device = subject.number;
-  // Only what is examined with others may run in part on another device.
+  // Only operations that are examined together may run in part on another device.
   request.other = task == Task::kCut && operations.size() == 1 ? kNnapisChoice : subject.other;
   const bool is_timed = operations.size() == 1 || task == Task::kWhole || options_.only_times;
   request.runs = is_timed ? options_.runs : 1;
@@ -156,8 +157,8 @@ TrialResult Examination::run(const Subject& subject, Task task, size_t part, uin
   return result;
 }
 
-// Has the reference compute the operation of rounded numbers, and asks whether the worst run was as near to these. The
-// device does not run again, as another run may be right.
+// Lets the reference compute the operation from rounded numbers, and returns whether these results explain the worst
+// run. The device does not run again, as another run may be right.
 bool Examination::is_half(size_t number, uint32_t operation) {
   const Request request = request_of(Task::kRounded, number, reference_, reference_copies_);
   const TaskEnd rounded = run_on(reference_worker(), request, {operation});
@@ -190,7 +191,7 @@ std::string Examination::list_devices(Report* report) {
   return "";
 }
 
-// NNAPI's own CPU, or another device of the kind CPU.
+// Chooses the reference: the device of the options, NNAPI's own CPU, or another device of the kind CPU.
 std::string Examination::choose_reference(Report* report) {
   std::vector<DeviceNote> devices = devices_;
   if (!options_.reference_library.empty()) {
@@ -247,7 +248,7 @@ void Examination::compute_reference(size_t number, Report* report) {
   }
 }
 
-// Goes on with the values of another sample. Returns false if that has other sizes.
+// Continues with the values of another sample. Returns false if that sample has other sizes.
 bool Examination::select_sample(size_t number, size_t sample, Report* report) {
   Part& part = patient_.parts[number];
   if (part.chosen == sample) return true;
@@ -292,12 +293,12 @@ void Examination::run_whole(const Subject& subject, size_t number, PartReport* r
     copies_ = true;
     return again;
   });
-  // Where the model ends worse with a copy, copies are what fails, and models of some operations get the file.
+  // If the model ends worse with a copy, copies are at fault, and models of some operations get the file.
   copies_ = report->copies_weights || (is_fault(copied.back().finding) && copied.back().finding <= failed.finding);
   if (report->copies_weights) report->whole = std::move(copied);
 }
 
-// Whether a trial finds the same once more: only then is another way, which was right, the reason.
+// Returns whether a trial fails in the same way once more: only then is the other way the reason for a right result.
 template <typename Trial>
 bool Examination::is_steady(const TrialResult& failed, const Trial& trial) {
   is_again_ = true;
@@ -306,8 +307,8 @@ bool Examination::is_steady(const TrialResult& failed, const Trial& trial) {
   return again.finding == failed.finding && !failed.comes_and_goes() && !again.comes_and_goes();
 }
 
-// Where a copy of the weights ends in an error or a crash, runs the operations with the file, too. If that is right,
-// the copy is at fault, and models get the file from then on.
+// Runs the operations. If a copy of the weights ends in an error or a crash, runs them with the file, too; if that is
+// right, the copy is at fault, and models get the file from then on.
 TrialResult Examination::run_alone(const Subject& subject, size_t number, const Operations& operations) {
   TrialResult result = cut(subject, number, operations);
   const bool may_be_copies = result.finding == Finding::kError || result.finding == Finding::kCrash;
@@ -333,7 +334,7 @@ void Examination::try_alone(const Subject& subject, size_t number, PartReport* r
   }
 }
 
-// Runs the first operation, the first two, and so on: drivers join operations with their neighbours. Ends where these
+// Runs the first operation, the first two, and so on: drivers join operations with their neighbours. Ends when these
 // can't run together.
 void Examination::time_prefixes(const Subject& subject, size_t number, PartReport* report) {
   Operations prefix;
@@ -398,7 +399,7 @@ std::string Examination::examine(Report* report) {
     for (const DeviceNote& device : devices_) names += (names.empty() ? "" : ", ") + std::string(device.name);
     return "there is no device " + options_.device + ", but " + (names.empty() ? "none that can be named" : names);
   }
-  // Where devices can't be chosen, or only the reference is there, it is examined itself.
+  // If devices can't be chosen, NNAPI's choice is examined; if only the reference is there, the reference itself.
   if (numbers.empty()) numbers.push_back(devices_.empty() ? kNnapisChoice : reference_);
 
   std::string subject_text = patient_.id + " " + options_.library.path + " " + options_.reference_library;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Examines devices: makes the trials, one after the other, and says what follows from each.
+// Examines devices: makes the trials, one after the other, and draws conclusions from each.
 #pragma once
 
 #include <memory>
@@ -14,14 +14,14 @@ namespace nnapi_doctor {
 
 struct DoctorOptions {
   LibraryChoice library;
-  std::string reference_library;  // computes the expected values; empty: the library
-  std::string device, reference;  // names; empty: all devices, the device that is fit to be the reference
-  std::string folder;             // for the journal and what drivers print; empty: none
-  bool examines_all = false;      // operations of devices that are right, too
+  std::string reference_library;  // the library that computes the expected values; empty: `library`
+  std::string device, reference;  // names; empty: all devices, and a reference that the examination chooses
+  std::string folder;             // for the journal and drivers' messages; empty: none
+  bool examines_all = false;      // also the operations of devices that are right
   bool only_times = false;
-  bool times_prefixes = false;      // also what each operation adds to those before it; with only_times
-  uint64_t limit_ns = 30000000000;  // of one trial
-  uint32_t runs = 5;                // for the times
+  bool times_prefixes = false;      // also the time that each operation adds to those before it; with only_times
+  uint64_t limit_ns = 30000000000;  // for one trial
+  uint32_t runs = 5;                // runs for the times
 };
 
 class Examination {
@@ -35,8 +35,8 @@ class Examination {
  private:
   struct Subject {  // a device
     int32_t number;
-    int32_t other;    // may run what the device does not take; kNnapisChoice: none
-    std::string key;  // in the journal
+    int32_t other;    // a device that may run operations that this one doesn't take; kNnapisChoice: none
+    std::string key;  // begins the keys in the journal
     DeviceReport* report;
   };
   using Operations = std::vector<uint32_t>;
@@ -74,16 +74,16 @@ class Examination {
   const DoctorOptions& options_;
   Patient& patient_;
   size_t most_operations_ = 0;
-  std::unique_ptr<Laboratory> laboratory_, reference_laboratory_;  // work in the children
+  std::unique_ptr<Laboratory> laboratory_, reference_laboratory_;  // they work in the children
   std::unique_ptr<Worker> worker_, reference_worker_;              // the latter is null without a library of its own
   TrialJournal journal_;
   int32_t reference_ = kNnapisChoice;
-  bool reference_copies_ = true;  // it gets a copy of the weights: NNAPI's own CPU alone can always map the file
+  bool reference_copies_ = true;  // it gets a copy of the weights: only NNAPI's own CPU can always map the file
   std::vector<DeviceNote> devices_;
-  bool copies_ = false, is_half_ = false;  // of the device that is examined
-  bool is_again_ = false;                  // the trials at work are made a second time, whatever the journal knows
-  uint32_t checks_ = 1;                    // runs of a trial whose results are checked
-  uint32_t trials_ = 0;                    // with compilations, of the device that is examined
+  bool copies_ = false, is_half_ = false;  // for the examined device
+  bool is_again_ = false;                  // trials are made a second time, even if the journal has their results
+  uint32_t checks_ = 1;                    // the runs of a trial whose results are checked
+  uint32_t trials_ = 0;                    // the trials of the examined device, each with a compilation
 };
 
 }  // namespace nnapi_doctor

@@ -20,7 +20,8 @@ using nnapi_convert::TypeCombination;
 using nnapi_shim::OperandView;
 using nnapi_shim::OperationView;
 
-// The argument that takes all operands that the others leave; their number if there is none.
+// Returns the position of the argument that takes all operands that the others leave; the number of arguments if there
+// is none.
 size_t variadic_position(const TableView<ArgumentInfo>& arguments) {
   const auto* found =
       std::find_if(arguments.begin(), arguments.end(), [](const ArgumentInfo& argument) { return argument.variadic; });
@@ -118,7 +119,7 @@ std::optional<int64_t> OperationFacts::number(const std::vector<Argument>& argum
   return std::nullopt;
 }
 
-// Below level 3 operations have no argument for it: they are as those in NHWC.
+// Returns whether the operation has a layout. Below level 3 operations have no argument for it and use NHWC.
 bool OperationFacts::has_layout(uint32_t operation) const {
   const nnapi_convert::OperationInfo* info =
       nnapi_convert::find_operation(static_cast<OperationCode>(main_.operations[operation].code));
@@ -149,7 +150,7 @@ size_t OperationFacts::terms(uint32_t number) const {
   }
   const OperationView& operation = main_.operations[number];
   size_t most = 1;
-  // Means and pools add up, too: as many elements as the input has for one of the result.
+  // Means and pools add up, too: as many elements as the input has for each element of the result.
   uint64_t in = 0, out = 0;
   if (operation.input_count > 0 && nnapi_shim::operand_bytes(main_.operands[operation.inputs[0]], &in) &&
       nnapi_shim::operand_bytes(main_.operands[operation.outputs[0]], &out) && out > 0) {
@@ -203,7 +204,7 @@ bool OperationFacts::equals_same(uint32_t /*operation*/, const std::vector<Argum
          number(all, is_height ? "padding_bottom" : "padding_right") == added - added / 2;
 }
 
-// As lib/format/device_profile.h tells the styles apart.
+// Returns the style of padding, told apart as in lib/format/device_profile.h; empty for an operation without padding.
 std::string OperationFacts::padding(uint32_t operation, const std::vector<Argument>& all) const {
   if (const auto scheme = number(all, "padding_scheme")) {
     return *scheme == static_cast<int64_t>(nnapi_convert::PaddingScheme::SAME) ? "SAME" : "VALID";
@@ -229,7 +230,7 @@ std::vector<Condition> OperationFacts::forms(uint32_t number_of_operation) const
   if (find(all, "layout") != nullptr) {
     found.push_back({"layouts", "", is_nchw(number_of_operation) ? "[\"NCHW\"]" : "[\"NHWC\"]"});
   }
-  // The sizes of the result tell most, those of biases least.
+  // The result's sizes come first, as they tell most; those of biases tell least.
   std::vector<Argument> ordered = all;
   std::rotate(ordered.begin(), ordered.end() - std::min<ptrdiff_t>(1, static_cast<ptrdiff_t>(all.size())),
               ordered.end());

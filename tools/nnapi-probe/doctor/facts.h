@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What can be told of an operation, in the terms of device profiles (schemas/device_profile.schema.json).
+// Facts about an operation, in the terms of device profiles (schemas/device_profile.schema.json).
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@
 namespace nnapi_doctor {
 
 struct Argument {
-  const char* name;  // in schemas/nnapi_operations.json
+  const char* name;  // its name in schemas/nnapi_operations.json
   uint32_t operand;
 };
 
-// A condition of a profile's rule that holds for an operation: the members `key`, or `key` and in it `argument`, whose
-// value is the JSON text.
+// A condition of a profile's rule that holds for an operation: the member `key`, or in it the member `argument`, with
+// the JSON text `value` as its value.
 struct Condition {
   std::string key, argument, value;
   bool operator==(const Condition& other) const {
@@ -31,19 +31,20 @@ class OperationFacts {
   // Both have to outlive this object.
   OperationFacts(const nnapi_shim::SubgraphView& main, const ModelCutter& cutter) : main_(main), cutter_(cutter) {}
 
-  // The inputs, then the outputs; none for an operation that the table does not describe so.
+  // Returns the inputs, then the outputs; none for an operation whose operands don't fit the table.
   std::vector<Argument> arguments(uint32_t operation) const;
   bool has_layout(uint32_t operation) const;
   bool is_nchw(uint32_t operation) const;
-  // How many products are added up for an element of the result; 1 for none.
+  // Returns how many products are added up for an element of the result; 1 for none.
   size_t terms(uint32_t operation) const;
-  // Multiply-adds of convolutions, dense layers and matrix products; 0 for other operations.
+  // Returns the multiply-adds of convolutions, dense layers and matrix products; 0 for other operations.
   uint64_t multiply_adds(uint32_t operation) const;
-  // The types of the arguments that tell most: the first tensor, filters and weights.
+  // Returns the types of the most telling arguments: the first tensor, filters and weights.
   std::vector<Condition> types(uint32_t operation) const;
-  // What else a rule of a profile can be about, the simplest first: strides, padding, layout, rank, sizes.
+  // Returns the other conditions that a profile's rule can have, the simplest first: strides, padding, layout, rank,
+  // sizes.
   std::vector<Condition> forms(uint32_t operation) const;
-  // The operations whose results it reads; INPUT: it reads an input of the model. As a list in JSON.
+  // Returns the operations whose results it reads, as a JSON list; INPUT: it reads an input of the model.
   std::string predecessors(uint32_t operation) const;
 
  private:
@@ -56,7 +57,7 @@ class OperationFacts {
   const ModelCutter& cutter_;
 };
 
-// The sizes of an operand as JSON: [1, 3, 224, 224].
+// Returns the sizes of an operand as JSON: [1, 3, 224, 224].
 std::string sizes_text(const nnapi_shim::OperandView& operand);
 
 }  // namespace nnapi_doctor

@@ -46,7 +46,7 @@ std::string Examination::name_neighbours(size_t number, const Operations& produc
   return "[" + joined(names) + "]";
 }
 
-// The operations that the operation reads from, without those that are wrong themselves.
+// Returns the operations from which the operation reads, without those that are wrong themselves.
 Examination::Operations Examination::right_producers(const PartReport& report, size_t number,
                                                      uint32_t operation) const {
   Operations producers;
@@ -56,7 +56,7 @@ Examination::Operations Examination::right_producers(const PartReport& report, s
   return producers;
 }
 
-// Looks for what has to stand before the operation, so that it is wrong: one of the operations whose results it reads.
+// Finds which operations have to stand before this one to make it wrong: one, or all, of those whose results it reads.
 void Examination::find_neighbours(const Subject& subject, size_t number, uint32_t operation, PartReport* report) {
   OperationReport& wrong = report->operations[operation];
   const auto is_wrong_after = [&](Operations producers) {
@@ -79,13 +79,13 @@ void Examination::find_neighbours(const Subject& subject, size_t number, uint32_
   wrong.after = name_neighbours(number, producers);
 }
 
-// The bisection ends where the difference grows beyond what may be. If no operation before that one is needed for it
-// directly, the cause stands further before: an operation that is wrong after one without which all are right. Returns
-// that, with its finding and what has to stand before it; or `last` again.
+// Finds the cause of a fault. The bisection ends at the operation where the difference exceeds the tolerance. If no
+// operation directly before it is needed, the cause is further ahead: an operation that is wrong after one without
+// which all are right. Returns that operation, and reports its finding and its neighbour; or returns `last`.
 uint32_t Examination::find_cause(const Subject& subject, size_t number, const Operations& operations, uint32_t last,
                                  PartReport* report) {
   const auto end = std::find(operations.begin(), operations.end(), last) + 1;
-  auto wrong = operations.begin(), right = end - 1;  // where a cut begins
+  auto wrong = operations.begin(), right = end - 1;  // the beginnings of cuts
   while (right - wrong > 1) {
     const auto middle = wrong + (right - wrong) / 2;
     (is_fault(cut(subject, number, {middle, end}).finding) ? wrong : right) = middle;
@@ -105,7 +105,7 @@ uint32_t Examination::find_cause(const Subject& subject, size_t number, const Op
   return last;
 }
 
-// Tries the operations that are like this one, each after those that it reads from.
+// Tries the other operations of the same kind, each after those from which it reads.
 void Examination::try_alike(const Subject& subject, size_t number, uint32_t operation, PartReport* report) {
   const Part& part = patient_.parts[number];
   const int32_t code = part.main().operations[operation].code;

@@ -9,10 +9,10 @@
 
 namespace nnapi_doctor {
 
-// The text as a string of JSON. Bytes that are no UTF-8 become "?".
+// Returns the text as a JSON string. Bytes that are no UTF-8 become "?".
 std::string quoted(const std::string& text);
 std::string joined(const std::vector<std::string>& items);
-// A number of JSON; null for infinite numbers and NaN.
+// Returns the number as JSON; null for infinite numbers and NaN.
 std::string number_text(double number);
 
 // Writes an object member by member.

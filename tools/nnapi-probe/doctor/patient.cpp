@@ -44,11 +44,12 @@ bool choose_variant(const std::vector<int32_t>& words, uint32_t variant, std::ve
                  words.begin() + static_cast<std::ptrdiff_t>(entry.first_word + entry.word_count));
   weights->data += entry.weight_begin;
   weights->bytes = entry.weight_bytes;
-  weights->fd = -1;  // its part may begin within a page
+  weights->fd = -1;  // the model's part may begin within a page
   return true;
 }
 
-// Numbers from -1 to 1, all codes of quantised types; whole numbers are 0, as they may be indices.
+// Returns made-up values of an input: floats from -1 to 1, any integers for quantised types, and 0 for other types,
+// which may be indices.
 std::vector<uint8_t> made_input(const nnapi_shim_tensor& tensor, uint32_t seed) {
   std::vector<uint8_t> bytes(tensor.bytes, 0);
   const bool is_float = tensor.type == static_cast<int32_t>(nnapi_convert::OperandCode::TENSOR_FLOAT32);
@@ -111,7 +112,7 @@ int read_samples(Part* part, nnapi_shim_error* error) {
   return NNAPI_SHIM_OK;
 }
 
-// Channels are the last axis, or axis 1 of the results of operations in NCHW.
+// Describes the operands. Channels are the last axis, or axis 1 for the results of operations in NCHW.
 void describe_operands(Part* part) {
   const nnapi_shim::SubgraphView& main = part->main();
   for (const nnapi_shim::OperandView& operand : main.operands) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The file that is examined: its segments with their samples, and what the reference computes for them.
+// The file that is examined: its segments with their samples, and the values that the reference computes for them.
 #pragma once
 
 #include <memory>
@@ -18,11 +18,11 @@ struct Part {
   std::unique_ptr<const nnapi_shim::ModelBuffer> buffer;
   nnapi_shim::Weights weights;
   std::vector<nnapi_shim::Sample> samples;
-  std::vector<nnapi_shim::ModelView> views;  // bound to the sizes of each sample
-  bool is_made = false;                      // the file has no samples: the inputs are made, and outputs not known
-  std::unique_ptr<ModelCutter> cutter;       // of the first sample's view
-  std::vector<uint64_t> places;              // in the store, of each operand that is no constant; kNoPlace: none
-  std::vector<TensorForm> forms;             // of each operand
+  std::vector<nnapi_shim::ModelView> views;  // by sample: the model bound to its sizes
+  bool is_made = false;                      // the file has no samples: inputs are made up, and outputs not known
+  std::unique_ptr<ModelCutter> cutter;       // for the first sample's view
+  std::vector<uint64_t> places;              // by operand: its place in the store; kNoPlace: none, as for constants
+  std::vector<TensorForm> forms;             // by operand
   size_t chosen = 0;                         // the sample whose values are in the store
 
   const nnapi_shim::SubgraphView& main() const { return views[0].models[0]; }
@@ -30,7 +30,7 @@ struct Part {
 
 constexpr uint64_t kNoPlace = ~uint64_t{0};
 
-// The values of the operands of all parts, for one sample of each. All processes that the doctor forks share them.
+// The values of the operands of all parts, for one sample of each part. All processes that the doctor forks share them.
 class ValueStore {
  public:
   ValueStore() = default;
@@ -42,7 +42,7 @@ class ValueStore {
   // in memory. Returns an empty text, or why it failed.
   std::string open(std::vector<Part>* parts, const std::string& folder);
 
-  // Puts in the inputs of a sample of the same sizes; the other values are not known any more.
+  // Stores the inputs of a sample of the same sizes; the other values are then unknown.
   void choose_sample(Part* part, size_t sample) const;
 
   uint8_t* at(const Part& part, uint32_t operand) const { return data_ + part.places[operand]; }
@@ -50,15 +50,15 @@ class ValueStore {
     return part.places[operand] != kNoPlace && *flag(part, operand) != 0;
   }
   void set_known(const Part& part, uint32_t operand, bool known) const { *flag(part, operand) = known ? 1 : 0; }
-  // Has room for the results of any one operation, each at a multiple of 64 bytes.
+  // Returns memory for the results of any one operation, each at a multiple of 64 bytes.
   uint8_t* scratch() const { return data_ + scratch_; }
-  // The same for results of a device that are looked at again.
+  // Returns as much memory for a device's results that are compared again later.
   uint8_t* kept() const { return data_ + kept_; }
-  // Lets go of the pages that were read; they are read again from the file when they are needed.
+  // Frees the memory pages that were read; they are read from the file again when they are needed.
   void release() const;
 
  private:
-  // Stands before the value.
+  // Returns the byte before the value, which tells whether the value is known.
   uint8_t* flag(const Part& part, uint32_t operand) const { return data_ + part.places[operand] - 1; }
 
   uint8_t* data_ = nullptr;
@@ -71,7 +71,7 @@ struct Patient {
   nnapi_shim::Archive archive;
   std::vector<Part> parts;
   ValueStore store;
-  std::string id;  // of all words, as hexadecimal digits
+  std::string id;  // a checksum of all words, as hexadecimal digits
 
   // Reads the file, and makes the store. `variant` counts the models of a package from 1 on; 0 is the first. Returns an
   // nnapi_shim_status.

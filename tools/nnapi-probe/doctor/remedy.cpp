@@ -11,12 +11,12 @@
 namespace nnapi_doctor {
 namespace {
 
-// One operation of the file with what is known of it.
+// One operation of the file with the facts and findings about it.
 struct Point {
   std::vector<Condition> types, forms;
   std::string predecessors;
   const OperationReport* report = nullptr;
-  bool is_right = false;  // alone, or with all others
+  bool is_right = false;  // right alone, or together with all others
 };
 
 bool has(const std::vector<Condition>& conditions, const Condition& condition) {
@@ -27,7 +27,7 @@ bool has_all(const std::vector<Condition>& conditions, const std::vector<Conditi
   return std::all_of(needed.begin(), needed.end(), [&](const Condition& each) { return has(conditions, each); });
 }
 
-// `after` and `predecessors` are lists of names in JSON.
+// Returns whether one of `after` is among `predecessors`, which are JSON lists of names; also if `after` is empty.
 bool follows(const std::string& predecessors, const std::string& after) {
   if (after.empty()) return true;
   size_t at = 1;
@@ -51,8 +51,8 @@ int bit_count(uint32_t choice) {
   return count;
 }
 
-// Adds the fewest of the point's forms with which the remedy holds for none of the others; of several ways, the one
-// that holds for most of the points `alike`.
+// Adds the fewest of the point's forms with which the remedy holds for none of the others; of several choices, takes
+// the one that holds for most of the points `alike`.
 void narrow(Remedy* remedy, const Point& point, const std::vector<const Point*>& others,
             const std::vector<const Point*>& alike) {
   constexpr size_t kMostForms = 12;
@@ -105,18 +105,18 @@ std::string reason_of(const TrialResult& result) {
   return text + runs_text(result);
 }
 
-// The sizes in the condition: "[[1, 2]]" gives "[1, 2]".
+// Returns the sizes in the condition: "[[1, 2]]" gives "[1, 2]".
 std::string inner(const std::string& list) {
   return list.size() > 2 ? list.substr(1, list.size() - 2) : list;
 }
 
-// Whether one of the point's operands has these sizes.
+// Returns whether one of the point's operands has these sizes.
 bool has_sizes(const Point& point, const std::string& value) {
   return std::any_of(point.forms.begin(), point.forms.end(),
                      [&](const Condition& each) { return each.key == "sizes" && each.value == value; });
 }
 
-// The sizes of an operand that none of the others has; those of the first operand where there are none.
+// Returns the sizes of an operand that no operand of the others has; those of the first operand if there are none.
 std::string telling_sizes(const Point& point, const std::vector<const Point*>& others) {
   std::string first;
   for (const Condition& condition : point.forms) {
@@ -177,7 +177,7 @@ void add_remedies(const std::string& name, const std::vector<Point>& points, std
   }
 }
 
-// The members of a rule that conditions make: those of arguments are in an object of each key.
+// Adds the members of a rule for conditions: those of arguments are in one object for each key.
 void add_conditions(const std::vector<Condition>& conditions, JsonObject* rule) {
   std::vector<std::string> keys;
   for (const Condition& each : conditions) {
@@ -202,8 +202,8 @@ const char* type_name(int32_t type) {
   return type >= 0 && type < 5 ? kTypes[type] : "other";
 }
 
-// The highest feature level that a conversion by this profile may use: that of the file that was examined, or the one
-// that conversions have by themselves. A higher one of the device would bring operations that nobody has examined.
+// Returns the highest feature level that a conversion by this profile may use: that of the examined file, or the
+// default of conversions. The device's own level, if higher, would bring operations that nobody has examined.
 uint32_t examined_level(const Patient& patient, const DeviceReport& device) {
   uint32_t level = 3;
   for (const Part& part : patient.parts) level = std::max(level, part.views[0].feature_level);
@@ -219,7 +219,7 @@ std::string lines_of(const std::vector<std::string>& items, const std::string& i
 }  // namespace
 
 std::vector<Remedy> find_remedies(const Patient& patient, const DeviceReport& device) {
-  std::map<int32_t, std::vector<Point>> points;  // by operation
+  std::map<int32_t, std::vector<Point>> points;  // by operation code
   for (size_t number = 0; number < device.parts.size(); ++number) {
     const PartReport& found = device.parts[number];
     const Part& part = patient.parts[number];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Says what was found as rules: of a device profile (schemas/device_profile.schema.json), which the conversion reads,
-// and of drivers (schemas/driver_rules.schema.json), which the shim reads.
+// Writes the findings as rules: of a device profile (schemas/device_profile.schema.json), which the conversion reads,
+// and about drivers (schemas/driver_rules.schema.json), which the shim reads.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@
 
 namespace nnapi_doctor {
 
-// Holds for an operation of the name if all conditions hold, and, unless it is empty, one of `after` (a list in JSON)
-// stands before it.
+// A rule that holds for an operation of this name if all conditions hold, and if one of `after` (a JSON list) stands
+// before it, unless the list is empty.
 struct Remedy {
   std::string operation;
   std::vector<Condition> types, forms;
   std::string after, reason;
-  std::vector<std::string> sizes;  // of one operand each, that tell what is wrong from what is right; for driver rules
-  bool is_fault = false;           // else the device does not take it, which is no matter for driver rules
+  std::vector<std::string> sizes;  // sizes of operands that only wrong operations have; for driver rules
+  bool is_fault = false;           // false: the device doesn't take the operation, which driver rules ignore
 };
 
 // Returns the fewest and narrowest rules that hold for each operation that was found wrong or is not taken, and for
@@ -26,7 +26,7 @@ struct Remedy {
 std::vector<Remedy> find_remedies(const Patient& patient, const DeviceReport& device);
 
 std::string profile_json(const Patient& patient, const DeviceReport& device, const std::vector<Remedy>& remedies);
-// Each rule as an object in JSON; the rules of all devices are one list.
+// Returns each rule as a JSON object; the rules of all devices become one list.
 std::vector<std::string> driver_rules(const DeviceReport& device, const std::vector<Remedy>& remedies);
 std::string driver_rules_json(const std::vector<std::string>& rules);
 

@@ -21,7 +21,7 @@ using nnapi_convert::OperandCode;
 using nnapi_shim::CompiledModel;
 using nnapi_shim::ModelView;
 
-constexpr uint64_t kMostTimedNs = 200000000;  // runs for times end then
+constexpr uint64_t kMostTimedNs = 200000000;  // runs for times end after so long
 
 bool is_float32(int32_t type) {
   return type == static_cast<int32_t>(OperandCode::TENSOR_FLOAT32);
@@ -33,9 +33,9 @@ size_t bytes_of(const nnapi_shim::OperandView& operand) {
   return static_cast<size_t>(bytes);
 }
 
-// Runs the model so often that the median of the times says something and that a fault which comes and goes shows, and
+// Runs the model so often that the median of the times is meaningful and that a fault which comes and goes shows;
 // returns the first failure. `clear` empties the results before each run, so that a device that writes nothing is
-// wrong; `is_wrong` judges them after it.
+// wrong; `is_wrong` judges them after the run.
 template <typename Clear, typename IsWrong>
 int run_repeatedly(CompiledModel& model, const nnapi_shim::RunBuffers& buffers, const Request& request, Answer* answer,
                    nnapi_shim_error* error, const Clear& clear, const IsWrong& is_wrong) {
@@ -61,7 +61,7 @@ int run_repeatedly(CompiledModel& model, const nnapi_shim::RunBuffers& buffers, 
   return NNAPI_SHIM_OK;
 }
 
-// The place behind a result of so many bytes, in the store's scratch and among what it keeps.
+// Returns the offset behind a result of so many bytes, in the store's scratch and kept memory.
 size_t behind(size_t bytes) {
   return (bytes + 63) / 64 * 64;
 }
@@ -79,7 +79,7 @@ std::vector<uint8_t> rounded_copy(const void* bytes, size_t count) {
   return copy;
 }
 
-// For an operand that `operations` compute.
+// Returns the tolerance for an operand that `operations` compute.
 Tolerance tolerance_for(const Part& part, uint32_t operand, const std::vector<uint32_t>& operations, bool is_half) {
   Tolerance tolerance = tolerance_of(operations.size(), is_half);
   if (!part.cutter->follows_integers(operand, operations)) return tolerance;
@@ -90,7 +90,7 @@ Tolerance tolerance_for(const Part& part, uint32_t operand, const std::vector<ui
   return tolerance;
 }
 
-// Puts rounded copies in the place of float weights. They have to live as long as the model.
+// Replaces float weights by rounded copies, which have to live as long as the model.
 void round_weights(const Part& part, ModelView* view, std::vector<std::vector<uint8_t>>* copies) {
   nnapi_shim::SubgraphView& main = view->models[0];
   for (nnapi_shim::ValueView& value : main.values) {
@@ -116,7 +116,8 @@ int Laboratory::start(nnapi_shim_error* error) {
   const char* path = choice_.path.empty() ? nullptr : choice_.path.c_str();
   const int status = nnapi_shim::load_nnapi(path, choice_.is_support_library, &library_, error);
   if (status != NNAPI_SHIM_OK) return status;
-  // Below feature level 3 there is no list of devices, and none of a library that can't compile for one.
+  // Below feature level 3 there is no list of devices; nor is one made for a library that can't compile for a chosen
+  // device.
   if (library_->ANeuralNetworksCompilation_createForDevices == nullptr) return NNAPI_SHIM_OK;
   if (nnapi_shim::list_devices(*library_, &devices_, nullptr) != NNAPI_SHIM_OK) devices_.clear();
   if (devices_.size() > kMostDevices) devices_.resize(kMostDevices);
@@ -197,7 +198,7 @@ int Laboratory::run_whole(const Request& request, const Part& part, Answer* answ
       *model, run, request, answer, error, [&] { buffers.clear(); }, is_wrong);
 }
 
-// Compares the outputs with the expected values, where the file has none.
+// Compares the outputs with the reference's values, for a file without expected outputs.
 bool Laboratory::has_wrong_outputs(const Request& request, const Part& part, const nnapi_shim::RunBuffers& buffers,
                                    Answer* answer) const {
   const std::vector<uint32_t>& outputs = part.main().output_operands;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tasks of the doctor's child processes: what NNAPI itself is called for.
+// The tasks of the doctor's child processes: everything that calls NNAPI itself.
 #pragma once
 
 #include <cstdint>
@@ -24,35 +24,35 @@ struct DeviceNote {
 
 enum class Task : int32_t {
   kDevices,    // lists the devices and NNAPI's feature level
-  kSupport,    // asks the device which operations of the whole model it takes: into the flags
+  kSupport,    // asks the device which operations of the whole model it takes; writes the flags
   kWhole,      // runs a sample of the file on the whole model
-  kCut,        // runs some operations with the reference's values, and compares their results with the reference's; of
+  kCut,        // runs some operations with the reference's values, and compares their results with the reference's; for
                // one operation, keeps the results of the worst run in the store
-  kReference,  // the same, and keeps the results as the reference's values
-  kRounded,    // computes operations with inputs and weights rounded to half precision: into the store's scratch
+  kReference,  // runs some operations as kCut does, and keeps the results as the reference's values, without comparing
+  kRounded,    // computes operations with inputs and weights rounded to half precision, into the store's scratch
 };
 
 struct Request {
   Task task;
   uint32_t part, sample;
-  int32_t device;      // by number in the list of devices, or kNnapisChoice
-  int32_t other;       // a device that may run what the first doesn't take; kNnapisChoice: none
-  uint32_t runs;       // how often for the times; at least 1
-  uint32_t checks;     // how often at most, so that a fault shows that comes and goes; each run is checked
-  uint64_t checks_ns;  // no further run is only for the check after this time
-  bool copies;         // weights as a copy, not by the file
+  int32_t device;      // the number in the list of devices, or kNnapisChoice
+  int32_t other;       // a device that may run operations that the first doesn't take; kNnapisChoice: none
+  uint32_t runs;       // the number of runs for the times; at least 1
+  uint32_t checks;     // the most runs to let a fault show that comes and goes; each run is checked
+  uint64_t checks_ns;  // the time after which no further run is made only for the check
+  bool copies;         // the weights are given as a copy, not by the file
   bool is_half;        // the device computes in half precision
   uint32_t operation_count;
 };
 
-// Plain data: processes share it.
+// The answer to a request. Plain data: processes share it.
 struct Answer {
-  int32_t status, nnapi_code;  // of the shim; NNAPI_SHIM_OK also for wrong results
+  int32_t status, nnapi_code;  // the shim's status; NNAPI_SHIM_OK also for wrong results
   uint32_t device_count, feature_level;
   DeviceNote devices[kMostDevices];
-  Comparison worst;  // of the results, the one that is wrong by the largest share
+  Comparison worst;  // for the result with the largest share
   uint32_t worst_operand;
-  uint32_t checked_runs, wrong_runs;  // of kWhole by the file's own outputs, of kCut by the reference's values
+  uint32_t checked_runs, wrong_runs;  // kWhole checks by the file's outputs, kCut by the reference's values
   uint64_t median_ns, compile_ns;
   uint32_t compilations;
   char message[400];
@@ -85,10 +85,10 @@ struct LibraryChoice {
 };
 
 // Returns whether half precision explains how the results of the operation's worst run, which kCut has kept, differ
-// from the reference's values: the scratch has what the reference makes of rounded numbers (kRounded).
+// from the reference's values. The scratch has the reference's results for rounded numbers (kRounded).
 bool half_explains_worst_run(const Patient& patient, const Part& part, uint32_t operation);
 
-// Does one task after the other, in the child.
+// Performs one task after the other, in the child.
 class Laboratory {
  public:
   // The patient has to outlive this object.

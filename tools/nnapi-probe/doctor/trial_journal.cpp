@@ -21,7 +21,7 @@ constexpr char kStopped[] = "stopped\n";
 
 int stopping_fd = -1;
 
-// Only what is safe in a signal handler.
+// Handles a signal to end; calls only functions that are safe in a signal handler.
 void note_stop(int signal_number) {
   if (stopping_fd >= 0 && ::write(stopping_fd, kStopped, sizeof kStopped - 1) < 0) ::_exit(1);
   ::_exit(128 + signal_number);
@@ -57,7 +57,7 @@ std::string text_of(const TrialResult& result) {
   return line + "\t" + one_field(result.message);
 }
 
-// Returns whether the text is one of text_of(), with numbers that can be.
+// Reads a text of text_of(). Returns whether it is one, with possible numbers.
 bool parse(const std::string& text, TrialResult* result) {
   Comparison& worst = result->worst;
   int finding = 0, is_quantised = 0, is_wrong = 0, taken = 0;
@@ -140,7 +140,7 @@ bool TrialJournal::find(const std::string& key, TrialResult* result) const {
   return true;
 }
 
-// Waits until the storage has the line, as drivers can bring down the whole phone.
+// Writes that the trial begins. Waits until the storage has the line, as drivers can bring down the whole phone.
 void TrialJournal::begin(const std::string& key) const {
   if (fd_ < 0) return;
   const std::string line = "begin\t" + key + "\n";
@@ -150,7 +150,7 @@ void TrialJournal::begin(const std::string& key) const {
 void TrialJournal::end(const std::string& key, const TrialResult& result) const {
   if (fd_ < 0) return;
   const std::string line = "end\t" + key + "\t" + text_of(result) + "\n";
-  if (::write(fd_, line.data(), line.size()) < 0) return;  // the trial is made again
+  if (::write(fd_, line.data(), line.size()) < 0) return;  // a later doctor then makes the trial again
 }
 
 void TrialJournal::finish() {

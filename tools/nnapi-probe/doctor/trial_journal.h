@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Keeps in a file which trial is at work and what trials found, so that a doctor that was ended goes on where it was,
-// and knows which trial ended it.
+// Keeps in a file which trial is running and what earlier trials found, so that a doctor that was ended continues where
+// it was, and knows which trial ended it.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 
 namespace nnapi_doctor {
 
-// Without a folder, does nothing. The file is an input: what can't be read in it is ignored.
+// The journal; without a folder, it does nothing. The file is an input: ignores parts that it can't read.
 class TrialJournal {
  public:
   TrialJournal() = default;
@@ -18,7 +18,7 @@ class TrialJournal {
   TrialJournal(const TrialJournal&) = delete;
   TrialJournal& operator=(const TrialJournal&) = delete;
 
-  // Reads what an earlier doctor noted of the same `subject`, a text without line ends. Returns an empty text, or why
+  // Reads the notes of an earlier doctor on the same `subject`, a text without line ends. Returns an empty text, or why
   // the file can't be written. From then on a signal to end (SIGINT, SIGTERM, SIGHUP) is no fault of the trial at work.
   std::string open(const std::string& folder, const std::string& subject);
 
@@ -26,7 +26,7 @@ class TrialJournal {
   bool find(const std::string& key, TrialResult* result) const;
   void begin(const std::string& key) const;
   void end(const std::string& key, const TrialResult& result) const;
-  // The examination is complete: the next one begins anew.
+  // Deletes the file after a complete examination, so that the next one begins anew.
   void finish();
 
  private:

@@ -55,7 +55,8 @@ Worker::~Worker() {
   if (shared_ != nullptr) ::munmap(shared_, bytes_);
 }
 
-// Does tasks until the parent closes its end. Leaves by _exit: what a driver does at the end of a process is no matter.
+// Performs tasks until the parent closes its end. Ends by _exit, as a driver's code at the end of a process doesn't
+// matter.
 void Worker::serve() {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   const int log = ::open(log_.empty() ? "/dev/null" : log_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);

@@ -13,25 +13,25 @@ namespace nnapi_doctor {
 
 enum class TaskEnd { kDone, kCrashed, kHung, kNotStarted };
 
-// The child is forked at the first task, keeps what it loaded for later tasks, and is replaced where it ended. It
-// shares `bytes` bytes with this process: the caller writes a task there, and the child its answer.
+// A worker. The child is forked at the first task, keeps its loaded libraries for later tasks, and is replaced if it
+// ended. It shares `bytes` bytes with this process: the caller writes a task there, and the child its answer.
 class Worker {
  public:
   using Work = std::function<void(uint8_t* shared)>;
 
-  // `work` runs in the child. What the child prints goes to the file `log`; an empty text drops it. `limit_ns` is for
-  // each task; the first one of a child has twice the time.
+  // `work` runs in the child. The child's output goes to the file `log`; an empty name drops it. `limit_ns` is for each
+  // task; a child's first task has twice the time.
   Worker(Work work, size_t bytes, uint64_t limit_ns, std::string log);
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  uint8_t* shared() const { return shared_; }  // null where there is no memory
+  uint8_t* shared() const { return shared_; }  // null if there was no memory
   // Runs the task that is in the shared bytes. After kCrashed, how() says how the child ended: "signal 11", "exit code
   // 1".
   TaskEnd run();
   const std::string& how() const { return how_; }
-  // How many tasks this child had done before the last one.
+  // Returns how many tasks this child had done before the last one.
   uint32_t tasks_before() const { return tasks_before_; }
   void stop();
 

@@ -18,15 +18,15 @@ public final class NnapiAssets {
 
   /**
    * Copies an asset to the app's own files, once for each installed version of the app, and returns the copy for {@link
-   * NnapiModel#open} and {@link NnapiTrial#run}. NNAPI maps the weights of a file where drivers may read it, from Android
-   * 10 on; those of an asset it copies into memory at each start, as assets do not begin on a page. Takes seconds for a
-   * large asset: not for the main thread. Assets with compression are right here, too.
+   * NnapiModel#open} and {@link NnapiTrial#run}. NNAPI maps the weights of a file if drivers may read it, from Android
+   * 10 on; it copies the weights of an asset into memory at each start, as assets do not begin on a page. Takes seconds
+   * for a large asset, so don't call it on the main thread. The asset may be compressed.
    */
   public static synchronized File copy(Context context, String name) throws IOException {
     File folder = new File(new File(context.getNoBackupFilesDir(), "nnapi_shim"), name);
     File copy = new File(folder, String.valueOf(new File(context.getPackageCodePath()).lastModified()));
     if (copy.isFile()) return copy;
-    try (InputStream from = context.getAssets().open(name)) { // before anything is made: there may be no such asset
+    try (InputStream from = context.getAssets().open(name)) { // before any file is made: there may be no such asset
       write(from, folder, copy);
     }
     return copy;
@@ -44,20 +44,20 @@ public final class NnapiAssets {
       }
       if (!part.renameTo(copy)) throw new IOException(part + " can't be renamed to " + copy);
     } finally {
-      part.delete(); // there is none after the renaming
+      part.delete(); // does nothing after the renaming
     }
     for (File other : others != null ? others : new File[0]) other.delete();
   }
 
-  /** True for a copy of another version of the app, and for a part that no process of the app writes any more. */
+  /** Returns true for a copy of another version of the app, and for a part that no process of the app still writes. */
   private static boolean isLeftOver(File file) {
     boolean isWritten = file.getName().endsWith(PART) && System.currentTimeMillis() - file.lastModified() < DAY_MS;
     return file.isFile() && !isWritten;
   }
 
   /**
-   * Opens an asset, which has to be stored uncompressed: {@code androidResources { noCompress += listOf("pt", "ptl") }} in
-   * build.gradle.kts. The caller may close the descriptor after it.
+   * Opens an asset, which has to be stored uncompressed: {@code androidResources { noCompress += listOf("pt", "ptl") }}
+   * in build.gradle.kts. The caller may close the descriptor afterwards.
    *
    * <pre>{@code
    * try (AssetFileDescriptor asset = context.getAssets().openFd("model.pt")) {

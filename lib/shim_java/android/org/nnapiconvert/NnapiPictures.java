@@ -18,12 +18,12 @@ import java.nio.ByteBuffer;
  * {@link NnapiPicture} takes NV21 frames and rows of RGB or RGBA.
  */
 public final class NnapiPictures {
-  // ImageFormat.YUV_420_888.
+  // The number of ImageFormat.YUV_420_888.
   private static final int YUV_420_888 = 35;
 
   private NnapiPictures() {}
 
-  /** A bitmap, whose pixels are copied. Colours of transparent pixels are those that are stored. */
+  /** Returns a bitmap's picture; copies the pixels. Transparent pixels have the colours that are stored for them. */
   public static NnapiPicture of(Bitmap bitmap) {
     boolean isRgba = bitmap.getConfig() == Bitmap.Config.ARGB_8888; // red is its first byte
     Bitmap rgba = isRgba ? bitmap : bitmap.copy(Bitmap.Config.ARGB_8888, false);
@@ -37,8 +37,8 @@ public final class NnapiPictures {
   }
 
   /**
-   * An image of a camera, of the format YUV_420_888: what its crop rectangle shows. Nothing is copied: close the image
-   * after the picture was used.
+   * Returns the part of a camera's image within its crop rectangle. The image has the format YUV_420_888. Nothing is
+   * copied: close the image only after the picture was used.
    */
   public static NnapiPicture of(Image image) {
     if (image.getFormat() != YUV_420_888) {

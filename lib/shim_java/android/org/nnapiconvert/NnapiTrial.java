@@ -18,20 +18,20 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** The trial of a model in a process of its own, so that a driver that crashes or hangs does not do so in the app. */
+/** Runs a model's trial in a process of its own, so that a driver that crashes or hangs does not do so in the app. */
 public final class NnapiTrial {
-  // More than devices are likely to be: each process that dies has condemned one choice of devices.
+  // The most starts of the process: each one that dies condemns one choice of devices, of which there are likely fewer.
   private static final int MOST_STARTS = 16;
   private static final long CONNECTING_MILLISECONDS = 20000;
 
   private NnapiTrial() {}
 
   /**
-   * Does what {@link NnapiModel#probe} does, in the process of {@link NnapiTrialService}; again where that process dies,
-   * and ends it where it takes longer than {@code limitMilliseconds} (0: no limit). The verdicts lie in the options' cache
-   * directory afterwards, where {@link NnapiModel#open} finds them. It waits for the end: call it on a thread of its own. On
-   * the main one, where Android connects services, it throws {@link IllegalStateException}. The app's {@code Application}
-   * object is made in that process, too.
+   * Makes the trial of {@link NnapiModel#probe} in the process of {@link NnapiTrialService}. Starts again if that
+   * process dies, and ends it if it takes longer than {@code limitMilliseconds} (0: no limit). The verdicts lie in the
+   * options' cache directory afterwards, where {@link NnapiModel#open} finds them. The method waits for the end: call
+   * it on a thread of its own. On the main thread, on which Android connects services, it throws {@link
+   * IllegalStateException}. That process makes the app's {@code Application} object, too.
    */
   public static void run(Context context, File model, NnapiOptions options, long limitMilliseconds)
       throws InterruptedException {

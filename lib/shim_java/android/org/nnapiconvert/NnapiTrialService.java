@@ -11,7 +11,8 @@ import android.os.RemoteException;
 
 /**
  * Makes trials for {@link NnapiTrial}. The module's manifest gives it a process of its own, where a driver may crash or
- * hang. The process is not an isolated one: Android's rules keep those away from drivers and from the app's files.
+ * hang. The process is not isolated: Android's rules keep isolated processes away from drivers and from the app's
+ * files.
  */
 public final class NnapiTrialService extends Service {
   static final int PROCESS = IBinder.FIRST_CALL_TRANSACTION;

@@ -9,11 +9,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A tensor as PyTorch has it: row-major, with sizes in PyTorch's order (N, C, H, W for images). {@link
- * NnapiModel#run(java.util.Map)} takes arrays and gives them. A single number has no sizes. Arrays of a result belong to it:
- * they throw {@link IllegalStateException} when it is closed.
+ * NnapiModel#run(java.util.Map)} takes and returns arrays. A single number has no sizes. Arrays of a result belong to
+ * it: they throw {@link IllegalStateException} when it is closed.
  */
 public final class NnapiArray {
-  /** The types of elements, with the numbers that PyTorch's ScalarType gives them. */
+  /** The types of elements, with the numbers of PyTorch's ScalarType. */
   public enum Type {
     UINT8(0, 1),
     INT8(1, 1),
@@ -26,7 +26,7 @@ public final class NnapiArray {
     BOOL(11, 1);
 
     final int number;
-    /** The bytes of an element. */
+    /** Returns the size of an element in bytes. */
     public final int bytes;
 
     Type(int number, int bytes) {
@@ -45,7 +45,7 @@ public final class NnapiArray {
   private final Type type;
   private final long[] sizes;
   private final ByteBuffer data;
-  private final @Nullable NnapiMemory owner; // of `data`; null where the buffer keeps its memory by itself
+  private final @Nullable NnapiMemory owner; // of `data`; null if the buffer keeps its memory by itself
 
   NnapiArray(Type type, long[] sizes, ByteBuffer data, @Nullable NnapiMemory owner) {
     this.type = type;
@@ -55,8 +55,8 @@ public final class NnapiArray {
   }
 
   /**
-   * Wraps a direct buffer: the bytes between its position and its limit. Nothing is copied. The buffer's order has to be
-   * the phone's ({@link ByteOrder#nativeOrder}) where elements have several bytes.
+   * Wraps a direct buffer: the bytes between its position and its limit. Nothing is copied. The buffer's order has to
+   * be the phone's ({@link ByteOrder#nativeOrder}) if elements have several bytes.
    */
   public static NnapiArray of(Type type, ByteBuffer data, long... sizes) {
     Objects.requireNonNull(type, "type");
@@ -103,21 +103,21 @@ public final class NnapiArray {
     return sizes.clone();
   }
 
-  /** The number of elements. */
+  /** Returns the number of elements. */
   public long count() {
     return count(sizes);
   }
 
   /**
-   * The bytes, read-only, in the phone's byte order. Nothing is copied. The buffer keeps a result's memory, even where the
-   * result is closed.
+   * Returns the bytes, read-only, in the phone's byte order. Nothing is copied. The buffer keeps a result's memory,
+   * even if the result is closed.
    */
   public ByteBuffer buffer() {
     if (owner != null) owner.lend();
     return data.asReadOnlyBuffer().order(ByteOrder.nativeOrder());
   }
 
-  /** The memory itself, for native code, until {@link #endRead}. Throws where its result is closed. */
+  /** Returns the memory itself, for native code to read until {@link #endRead}. Throws if the result is closed. */
   ByteBuffer beginRead() {
     if (owner != null) owner.beginRead();
     return data;

@@ -4,7 +4,7 @@ package org.nnapiconvert;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** What is checked of the app's buffers before native code gets their memory. {@code what} names the buffer. */
+/** Checks the app's buffers before native code gets their memory. {@code what} names the buffer in messages. */
 final class NnapiBuffers {
   private NnapiBuffers() {}
 
@@ -14,12 +14,11 @@ final class NnapiBuffers {
     if (!buffer.isDirect()) {
       throw new IllegalArgumentException(what + " is in a heap buffer; use ByteBuffer.allocateDirect");
     }
-    // Of a camera's image that is closed, Android throws IllegalStateException here; native code would read memory that
-    // is gone.
+    // Android throws IllegalStateException here for a closed image of a camera; native code would read freed memory.
     if (buffer.hasRemaining()) buffer.get(buffer.position());
   }
 
-  /** Checks that elements of several bytes lie as native code has them. */
+  /** Checks that the buffer has the byte order of native code. */
   static void checkOrder(ByteBuffer buffer, String what) {
     if (buffer.order() == ByteOrder.nativeOrder()) return;
     throw new IllegalArgumentException(

@@ -7,12 +7,12 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Gives native memory back whose owner nobody closed, once nothing refers to the owner any more. Does what
- * java.lang.ref.Cleaner does, which Android has from 13 on.
+ * Frees native memory whose owner nobody closed, once nothing refers to the owner any more. Works as
+ * java.lang.ref.Cleaner, which Android has only from 13 on.
  */
 final class NnapiCleaner extends PhantomReference<Object> {
   private static final ReferenceQueue<Object> UNREACHABLE = new ReferenceQueue<>();
-  // Keeps the references reachable, as only those are queued.
+  // Keeps the phantom references reachable: others are not put into the queue.
   private static final Set<NnapiCleaner> WAITING = ConcurrentHashMap.newKeySet();
 
   static {
@@ -35,7 +35,7 @@ final class NnapiCleaner extends PhantomReference<Object> {
     return cleaner;
   }
 
-  /** The action is not needed any more. */
+  /** Drops the action, which is not needed any more. */
   void forget() {
     clear();
     WAITING.remove(this);
@@ -47,7 +47,7 @@ final class NnapiCleaner extends PhantomReference<Object> {
         NnapiCleaner cleaner = (NnapiCleaner) UNREACHABLE.remove();
         if (WAITING.remove(cleaner)) cleaner.action.run();
       } catch (InterruptedException unused) {
-        // Nothing interrupts this thread on purpose, and what waits has to be cleaned all the same.
+        // Nothing interrupts this thread on purpose, and the waiting memory has to be freed all the same.
       }
     }
   }

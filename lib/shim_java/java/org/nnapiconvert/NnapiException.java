@@ -5,9 +5,9 @@ package org.nnapiconvert;
 public final class NnapiException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
-  /** What failed. The order is that of nnapi_shim_status in nnapi_shim.h. */
+  /** The kinds of failures, in the order of nnapi_shim_status in nnapi_shim.h. */
   public enum Status {
-    /** Nothing. */
+    /** No failure. */
     OK,
     /** The archive is damaged, or of a version that this library does not know. */
     BAD_MODEL,
@@ -25,7 +25,7 @@ public final class NnapiException extends RuntimeException {
     FAILED,
     /** Compilation or execution took longer than the options allow. */
     TIMED_OUT,
-    /** A status of a later library. */
+    /** A status that only a later library has. */
     OTHER
   }
 
@@ -43,7 +43,7 @@ public final class NnapiException extends RuntimeException {
     return status >= 0 && status < values.length ? values[status] : Status.OTHER;
   }
 
-  /** NNAPI's result code (ANEURALNETWORKS_*), or 0. */
+  /** Returns NNAPI's result code (ANEURALNETWORKS_*), or 0. */
   public int nnapiCode() {
     return nnapiCode;
   }

@@ -8,26 +8,27 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The native memory of a call's result. It is given back by {@link #close}, but not while someone reads it, nor while the
- * app may have a buffer on it; and where nobody closes it, once nothing refers to its buffers any more.
+ * The native memory of a call's result. {@link #close} frees it, or, if the app reads it or may have a buffer on it,
+ * the end of the last read, or the moment when nothing refers to its buffers any more. That moment also frees memory
+ * that nobody closes.
  *
- * <p>All buffers that are made of a buffer keep that one reachable, on Android's virtual machine since 8.1 and on
- * Java's, so that watching the buffers that native code made is enough.
+ * <p>All buffers derived from a buffer keep that one reachable, on Android's virtual machine since 8.1 and on Java's,
+ * so that watching the buffers that native code made is enough.
  */
 final class NnapiMemory {
-  /** Unclosed results of so many bytes are worth a collection of garbage, which doesn't see native memory by itself. */
+  /** So many bytes of unclosed results are worth a garbage collection, which doesn't see native memory by itself. */
   private static final long LEAST_LIMIT = 64L << 20;
 
   private static final AtomicLong HELD_BYTES = new AtomicLong();
   private static volatile long limit = LEAST_LIMIT;
 
   private final List<NnapiCleaner> cleaners = new ArrayList<>();
-  private long handle; // 0 when it is given back
+  private long handle; // 0 once it is freed
   private long bytes;
-  private int reachable; // buffers that native code made
+  private int reachable; // the number of reachable buffers that native code made
   private int readers;
   private boolean isClosed;
-  private boolean isLent; // the app has buffers
+  private boolean isLent; // the app got a buffer
 
   /** Takes over the handle of an nnapi_shim_result. */
   NnapiMemory(long handle) {
@@ -42,7 +43,7 @@ final class NnapiMemory {
     cleaners.add(NnapiCleaner.watch(buffer, this::lose));
   }
 
-  /** Before a read. The memory stays until {@link #endRead}. Throws where it is closed. */
+  /** Begins a read. The memory stays until {@link #endRead}. Throws if it is closed. */
   synchronized void beginRead() {
     if (isClosed) throw new IllegalStateException("the result is closed");
     ++readers;
@@ -53,7 +54,7 @@ final class NnapiMemory {
     freeIfUnused();
   }
 
-  /** The app gets a buffer, so that the memory stays as long as a buffer on it does. */
+  /** Notes that the app gets a buffer, so that the memory stays as long as a buffer on it does. */
   synchronized void lend() {
     if (isClosed) throw new IllegalStateException("the result is closed");
     isLent = true;
@@ -68,7 +69,7 @@ final class NnapiMemory {
     freeIfUnused();
   }
 
-  /** After the last {@link #add}: where there was none, nothing can tell later that the memory isn't used. */
+  /** Follows the last {@link #add}. Frees memory without buffers: nothing could tell later that it isn't used. */
   synchronized void freeIfEmpty() {
     freeIfUnused();
   }
@@ -91,12 +92,12 @@ final class NnapiMemory {
     cleaners.clear();
   }
 
-  /** Collects garbage where much memory is held, as that may be of results that nobody closed. */
+  /** Collects garbage if much memory is held, as it may belong to results that nobody closed. */
   static void limitGarbage() {
     long held = HELD_BYTES.get();
     if (held < limit) return;
     System.gc();
-    // The virtual machine tells of unreachable objects a moment later.
+    // The virtual machine reports unreachable objects a moment later.
     for (int i = 0; i < 20 && HELD_BYTES.get() >= held; ++i) LockSupport.parkNanos(1000000L);
     limit = Math.max(LEAST_LIMIT, 2 * HELD_BYTES.get());
   }

@@ -27,9 +27,9 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>Shapes are the sizes of forward's arguments in PyTorch's order (N, C, H, W for images), one array for each argument;
- * none stands for the model's own sizes, if all are fixed. Buffers hold tensors in NNAPI's form, which {@link #input} and
- * {@link #output} describe: in a file made with {@code --nhwc} images are N, H, W, C there.
+ * <p>Shapes are the sizes of forward's arguments in PyTorch's order (N, C, H, W for images), one array for each
+ * argument; no shapes stand for the model's own sizes, if all are fixed. Buffers hold tensors in NNAPI's form, which
+ * {@link #input} and {@link #output} describe: in a file made with {@code --nhwc} images are N, H, W, C there.
  *
  * <p>Several threads may use one model at the same time. {@link #close} waits for running calls; after it every method
  * throws {@link IllegalStateException}. Results stay until they are closed themselves. Failures are
@@ -66,7 +66,7 @@ public final class NnapiModel implements AutoCloseable {
 
   /**
    * Opens an archive within an open file: {@code bytes} bytes from {@code offset} on, or all up to the file's end if
-   * {@code bytes} is -1. The caller may close the descriptor after it. NnapiAssets opens an app's asset.
+   * {@code bytes} is -1. The caller may close the descriptor afterwards. NnapiAssets opens an app's asset.
    */
   public static NnapiModel open(int descriptor, long offset, long bytes, NnapiOptions options) {
     Objects.requireNonNull(options, "options");
@@ -89,7 +89,7 @@ public final class NnapiModel implements AutoCloseable {
 
   /**
    * Opens an archive of {@code bytes} bytes that {@code reader} reads, such as an encrypted one. The weights are read
-   * into memory of this process; the reader is not used afterwards. An exception of the reader comes out of here.
+   * into memory of this process; the reader is not used afterwards. An exception of the reader leaves this method.
    */
   public static NnapiModel open(NnapiReader reader, long bytes, NnapiOptions options) throws IOException {
     Objects.requireNonNull(reader, "reader");
@@ -99,9 +99,10 @@ public final class NnapiModel implements AutoCloseable {
   }
 
   /**
-   * The trial of a file: compiles its model for one device after the other and runs the file's samples there, until a
-   * device can be trusted. The verdicts go to the options' cache directory, where later starts find them. A driver may
-   * end the process: NnapiTrial calls it in a process of its own, and again as long as that process dies.
+   * Makes the trial of a file: compiles its model for one device after the other and runs the file's samples there,
+   * until a device can be trusted. The verdicts go to the options' cache directory, where later starts find them. A
+   * driver may end the process: NnapiTrial calls this method in a process of its own, and again as long as that process
+   * dies.
    */
   public static void probe(File file, NnapiOptions options) {
     Objects.requireNonNull(options, "options");
@@ -120,12 +121,12 @@ public final class NnapiModel implements AutoCloseable {
     return counts()[2];
   }
 
-  /** The lowest feature level of NNAPI that runs the model: 1 is Android 8.1, 3 is Android 10. */
+  /** Returns the lowest feature level of NNAPI that runs the model: 1 is Android 8.1, 3 is Android 10. */
   public int featureLevel() {
     return counts()[3];
   }
 
-  /** The sizes of an argument of forward; a flexible size is 0. */
+  /** Returns the sizes of an argument of forward; a flexible size is 0. */
   public long[] argumentSizes(int argument) {
     try (Use use = new Use()) {
       checkIndex(argument, "argument", counts(use.handle)[0]);
@@ -150,8 +151,8 @@ public final class NnapiModel implements AutoCloseable {
   }
 
   /**
-   * Builds and compiles the model for arguments of these shapes, ahead of the first run. It may take seconds. A model that
-   * runs NNAPI between steps of its own takes no shapes: all that NNAPI runs with fixed sizes is compiled then.
+   * Builds and compiles the model for arguments of these shapes, ahead of the first run. It may take seconds. A model
+   * that runs NNAPI between steps of its own takes no shapes: its parts for NNAPI with fixed sizes are compiled then.
    */
   public void warmUp(long[]... shapes) {
     try (Use use = new Use()) {
@@ -162,8 +163,8 @@ public final class NnapiModel implements AutoCloseable {
 
   /**
    * Runs the model. Each buffer is direct and has, between its position and its limit, exactly the bytes of its tensor,
-   * in the phone's byte order: one of floats has to have {@link ByteOrder#nativeOrder}, which is not what allocateDirect
-   * gives. Nothing is copied, and positions stay. Callers that keep their buffers run faster.
+   * in the phone's byte order: a buffer of floats has to have {@link ByteOrder#nativeOrder}, unlike new buffers of
+   * allocateDirect. Nothing is copied, and positions stay. Callers that keep their buffers run faster.
    */
   public void run(ByteBuffer[] inputs, ByteBuffer[] outputs, long[]... shapes) {
     ByteBuffer[] in = inputs.clone(); // another thread may change the caller's arrays
@@ -179,14 +180,15 @@ public final class NnapiModel implements AutoCloseable {
   }
 
   /**
-   * Runs a model whose tensors are all float32, and whose sizes are fixed but for one of each argument, which follows from
-   * the array's length: one array for each input, in NNAPI's order. Returns an array for each output. Copies the numbers.
+   * Runs a model whose tensors are all float32. Takes one array for each input, in NNAPI's order. At most one size of
+   * each argument may be open; it follows from the array's length. Returns an array for each output. Copies the
+   * numbers.
    */
   public float[][] run(float[]... inputs) {
     return run(inputs, shapesOf(inputs));
   }
 
-  /** The arguments' shapes, where one size is open and follows from the others; none where that can't be. */
+  /** Returns shapes whose open sizes follow from the arrays' lengths; none if all are fixed or the arrays don't fit. */
   private long[][] shapesOf(float[][] inputs) {
     long[][] shapes = new long[inputs.length][];
     boolean isOpen = false;
@@ -195,7 +197,7 @@ public final class NnapiModel implements AutoCloseable {
       try {
         shapes[i] = argumentSizes(i);
       } catch (RuntimeException error) {
-        return new long[0][]; // the run says what is wrong
+        return new long[0][]; // the run reports the mistake
       }
       int open = -1;
       long known = 1;
@@ -216,7 +218,7 @@ public final class NnapiModel implements AutoCloseable {
     return isOpen ? shapes : new long[0][];
   }
 
-  /** The same for arguments of these shapes. */
+  /** Runs such a model, as {@link #run(float[]...)}, for arguments of these shapes. */
   public float[][] run(float[][] inputs, long[]... shapes) {
     float[][] in = inputs.clone(); // another thread may change the caller's array
     for (int i = 0; i < in.length; ++i) Objects.requireNonNull(in[i], "input " + i);
@@ -227,9 +229,10 @@ public final class NnapiModel implements AutoCloseable {
   }
 
   /**
-   * Runs forward on arguments by their paths: "x" is an argument's name, "images[0]" an element of a list, "state.hidden"
-   * a field, "batch[\"image\"]" the value of a key. An argument that is left out has its default. Arrays are in PyTorch's
-   * order. Works for models that run in parts, too, whose steps outside of NNAPI the library runs itself.
+   * Runs forward on arguments that are named by paths: "x" is an argument's name, "images[0]" an element of a list,
+   * "state.hidden" a field, "batch[\"image\"]" the value of a key. An argument that is left out has its default. Arrays
+   * are in PyTorch's order. Works for models that run in parts, too: the library runs their steps outside of NNAPI
+   * itself.
    *
    * <pre>{@code
    * try (NnapiResult result = model.run(Collections.singletonMap("x", NnapiArray.of(pixels, 3, 320, 320)))) {
@@ -284,7 +287,7 @@ public final class NnapiModel implements AutoCloseable {
     }
   }
 
-  /** A picture as the only input of a model that takes floats and whose sizes are fixed, for {@link #run(float[]...)}. */
+  /** Returns a picture as the only input, of floats and fixed sizes, for {@link #run(float[]...)}. */
   public float[] floats(NnapiPicture picture) {
     NnapiTensor input = input(0);
     if (input.type != NnapiTensor.FLOAT32) throw new IllegalStateException("the input is of " + input);
@@ -296,8 +299,8 @@ public final class NnapiModel implements AutoCloseable {
   }
 
   /**
-   * A picture as an argument of {@link #run(Map)}. {@code sizes} are those of the argument in PyTorch's order; none for
-   * fixed sizes.
+   * Returns a picture as an argument of {@link #run(Map)}. {@code sizes} are those of the argument in PyTorch's order;
+   * none if its sizes are fixed.
    */
   public NnapiArray array(NnapiPicture picture, long... sizes) {
     NnapiTensor argument = pictureTensor(sizes);
@@ -308,8 +311,8 @@ public final class NnapiModel implements AutoCloseable {
   }
 
   /**
-   * Runs forward on a picture, whatever it returns: scores, or a detector's boxes, which {@link #boxes} takes back to the
-   * picture. Other arguments have their defaults.
+   * Runs forward on a picture, whatever it returns: scores, or a detector's boxes, which {@link #boxes} converts to the
+   * picture's pixels. Other arguments have their defaults.
    */
   public NnapiResult run(NnapiPicture picture, long... sizes) {
     @Nullable String path;
@@ -322,14 +325,14 @@ public final class NnapiModel implements AutoCloseable {
   }
 
   /**
-   * Takes boxes from the pixels of the input of a model of fixed sizes to those of the picture, in place: four numbers
-   * each, left, top, right and bottom.
+   * Converts boxes in place from pixels of the input, whose sizes are fixed, to pixels of the picture. Each box has
+   * four numbers: left, top, right and bottom.
    */
   public void boxes(NnapiPicture picture, float[] boxes) {
     boxes(picture, pictureTensor(), boxes);
   }
 
-  /** The same for an input that {@link #input} describes. */
+  /** Converts boxes from pixels of an input that {@link #input} describes. */
   public void boxes(NnapiPicture picture, NnapiTensor input, float[] boxes) {
     if (boxes.length % 4 != 0) {
       throw new IllegalArgumentException(boxes.length + " numbers found, four for each box needed");
@@ -356,7 +359,7 @@ public final class NnapiModel implements AutoCloseable {
     return new NnapiTensor(numbers);
   }
 
-  /** The names of the classes (--labels); none where the file has none. */
+  /** Returns the names of the classes (--labels); none if the file has none. */
   public List<String> labels() {
     try (Use use = new Use()) {
       return Collections.unmodifiableList(Arrays.asList(labels(use.handle)));
@@ -364,8 +367,8 @@ public final class NnapiModel implements AutoCloseable {
   }
 
   /**
-   * The largest numbers of an output, at most {@code count}, the largest first, with the names of their classes. What is
-   * not a number (NaN) comes last.
+   * Returns the largest numbers of an output, at most {@code count}, the largest first, with the names of their
+   * classes. NaN comes last.
    */
   public List<NnapiScore> top(float[] scores, int count) {
     if (count < 0) throw new IllegalArgumentException("count " + count + " found, 0 or more needed");
@@ -379,7 +382,7 @@ public final class NnapiModel implements AutoCloseable {
     return best;
   }
 
-  /** The notes of the file (--note), such as its author and licence, by their keys. */
+  /** Returns the notes of the file (--note), such as its author and licence, by their keys. */
   public Map<String, String> notes() {
     Map<String, String> notes = new LinkedHashMap<>();
     try (Use use = new Use()) {
@@ -390,8 +393,8 @@ public final class NnapiModel implements AutoCloseable {
   }
 
   /**
-   * Which model of a package runs, and why not those before it. Empty for a file of one model, and before the first
-   * {@link #warmUp} or run.
+   * Tells which model of a package runs, and why not those before it. Empty for a file of one model, and before the
+   * first {@link #warmUp} or run.
    */
   public String choice() {
     try (Use use = new Use()) {
@@ -400,8 +403,8 @@ public final class NnapiModel implements AutoCloseable {
   }
 
   /**
-   * What the model runs on, in one line: the devices, the model of a package, and the newest reason why a device was not
-   * used. "not compiled" before the first {@link #warmUp} or run.
+   * Tells in one line on what the model runs: the devices, the model of a package, and the newest reason why a device
+   * was not used. "not compiled" before the first {@link #warmUp} or run.
    */
   public String state() {
     try (Use use = new Use()) {
@@ -409,7 +412,7 @@ public final class NnapiModel implements AutoCloseable {
     }
   }
 
-  /** The measurements of the model so far. */
+  /** Returns the measurements of the model so far. */
   public NnapiProfile profile() {
     try (Use use = new Use()) {
       return new NnapiProfile(profile(use.handle), devices(use.handle));
@@ -423,7 +426,7 @@ public final class NnapiModel implements AutoCloseable {
     cleaner.forget();
   }
 
-  /** Native code calls it for each part of an archive. */
+  /** Lets the reader fill a part of an archive; native code calls this for each part. */
   private static void fill(NnapiReader reader, long offset, ByteBuffer destination) throws IOException {
     reader.read(offset, destination);
     if (destination.hasRemaining()) {
@@ -431,7 +434,7 @@ public final class NnapiModel implements AutoCloseable {
     }
   }
 
-  /** A reader that fills memory of Java's, as the app's reader may keep the buffer longer than native code has its memory. */
+  /** Returns a reader that fills Java's memory: the app's reader may keep the buffer after native code frees it. */
   private static NnapiReader copying(NnapiReader reader) {
     ByteBuffer[] kept = new ByteBuffer[1];
     return (offset, destination) -> {
@@ -450,14 +453,14 @@ public final class NnapiModel implements AutoCloseable {
     return new NnapiTensor(describe(handle, shapes.ranks, shapes.sizes, index, isOutput));
   }
 
-  /** What is too large is told by native code. */
+  /** Checks that an index is not negative; native code checks that it is not too large. */
   private static void checkIndex(int index, String what, int count) {
     if (index >= 0) return;
     throw new NnapiException(
         NnapiException.Status.BAD_ARGUMENT.ordinal(), 0, what + " " + index + " was asked for, the model has " + count);
   }
 
-  /** Refuses buffers whose order turns the bytes of elements around. */
+  /** Refuses buffers whose byte order is not the phone's, if their elements have several bytes. */
   private static void checkOrders(long handle, Shapes shapes, ByteBuffer[] buffers, boolean isOutput) {
     int count = Math.min(buffers.length, counts(handle)[isOutput ? 2 : 1]);
     for (int i = 0; i < count; ++i) {
@@ -473,7 +476,7 @@ public final class NnapiModel implements AutoCloseable {
     }
   }
 
-  /** The handle while it is used: close() waits for it. */
+  /** Holds the handle during a call: close() waits for the call's end. */
   private final class Use implements AutoCloseable {
     final long handle;
     private final Lock reading = opened.lock.readLock();
@@ -492,7 +495,7 @@ public final class NnapiModel implements AutoCloseable {
     }
   }
 
-  /** What native code has of a model. It doesn't refer to the model, so that the cleaner can close it. */
+  /** The native part of a model. It doesn't refer to the model, so that the cleaner can close it. */
   private static final class Native {
     final ReadWriteLock lock = new ReentrantReadWriteLock();
     long handle; // 0 after close()
@@ -545,7 +548,7 @@ public final class NnapiModel implements AutoCloseable {
   }
 
   private static int[] positions(ByteBuffer[] buffers, String what, boolean isWritten) {
-    int[] positions = new int[2 * buffers.length]; // of each buffer its position and its limit
+    int[] positions = new int[2 * buffers.length]; // for each buffer its position and its limit
     for (int i = 0; i < buffers.length; ++i) {
       ByteBuffer buffer = buffers[i];
       NnapiBuffers.check(buffer, what + " " + i);

@@ -4,9 +4,9 @@ package org.nnapiconvert;
 import java.io.File;
 import org.jspecify.annotations.Nullable;
 
-/** How a model runs. A new object holds the defaults: NNAPI chooses the devices. */
+/** The options for running a model. A new object holds the defaults: NNAPI chooses the devices. */
 public final class NnapiOptions {
-  /** Which devices may run the model. The order is that of nnapi_shim_device_kind in nnapi_shim.h. */
+  /** The devices that may run the model, in the order of nnapi_shim_device_kind in nnapi_shim.h. */
   public enum DeviceKind {
     ANY,
     GPU,
@@ -17,7 +17,7 @@ public final class NnapiOptions {
     NOT_REFERENCE_CPU
   }
 
-  /** What drivers compile for. The order is that of ANEURALNETWORKS_PREFER_*, behind the model's own choice. */
+  /** The aim of compilation: the model's own choice, then ANEURALNETWORKS_PREFER_* in NNAPI's order. */
   public enum Preference {
     OF_THE_MODEL,
     LOW_POWER,
@@ -25,7 +25,7 @@ public final class NnapiOptions {
     SUSTAINED_SPEED
   }
 
-  /** How urgent this model's work is for the driver. */
+  /** The priority of this model's work for the driver. */
   public enum Priority {
     DEFAULT(0),
     LOW(90),
@@ -59,20 +59,20 @@ public final class NnapiOptions {
   private boolean avoidsBursts;
   private boolean avoidsReuse;
 
-  /** The path of the NNAPI library, in place of libneuralnetworks.so. */
+  /** Sets the path of the NNAPI library, in place of libneuralnetworks.so. */
   public NnapiOptions library(@Nullable String path) {
     library = path;
     return this;
   }
 
-  /** The path of an NNAPI support library: drivers shipped with the app. */
+  /** Sets the path of an NNAPI support library: drivers shipped with the app. */
   public NnapiOptions supportLibrary(String path) {
     library = path;
     isSupportLibrary = true;
     return this;
   }
 
-  /** The name of the one device to use, in place of a kind. */
+  /** Sets the name of the one device to use, in place of a kind. */
   public NnapiOptions device(@Nullable String name) {
     device = name;
     return this;
@@ -106,13 +106,13 @@ public final class NnapiOptions {
     return this;
   }
 
-  /** The folder where drivers keep compiled models, such as an app's {@code getCodeCacheDir()}. */
+  /** Sets the folder in which drivers keep compiled models, such as an app's {@code getCodeCacheDir()}. */
   public NnapiOptions cacheDirectory(File folder) {
     cacheDirectory = folder.getPath();
     return this;
   }
 
-  /** How many shapes stay compiled; 0: 4. */
+  /** Sets how many shapes stay compiled; 0: 4. */
   public NnapiOptions maxCompiled(int shapes) {
     maxCompiled = (int) notNegative(shapes, "maxCompiled");
     return this;
@@ -124,31 +124,31 @@ public final class NnapiOptions {
     return this;
   }
 
-  /** Of a package: the number of the model to use, from 1 on; 0: the library chooses. */
+  /** Sets the number of the package's model to use, from 1 on; 0: the library chooses. */
   public NnapiOptions variant(int number) {
     variant = (int) notNegative(number, "variant");
     return this;
   }
 
-  /** Of a package: runs all models that suit this phone, and uses the fastest. */
+  /** Runs all models of a package that suit this phone, and uses the fastest. */
   public NnapiOptions measureModels(boolean measures) {
     measuresModels = measures;
     return this;
   }
 
-  /** The rules about drivers that are known to be wrong, as JSON, in place of the library's own. */
+  /** Sets the rules about drivers that are known to be wrong, as JSON, in place of the library's own. */
   public NnapiOptions driverRules(@Nullable String json) {
     driverRules = json;
     return this;
   }
 
-  /** A file of such rules. */
+  /** Sets a file of such rules. */
   public NnapiOptions driverRules(File file) {
     driverRulesFile = file.getPath();
     return this;
   }
 
-  /** Ignored by NNAPI before Android 11. */
+  /** Sets the priority of the model's work. NNAPI ignores it before Android 11. */
   public NnapiOptions priority(Priority choice) {
     priority = choice;
     return this;
@@ -166,7 +166,7 @@ public final class NnapiOptions {
     return this;
   }
 
-  /** Makes an execution anew for each run, even if NNAPI can use one again. */
+  /** Makes a new execution for each run, even if NNAPI can reuse executions. */
   public NnapiOptions noReuse(boolean avoids) {
     avoidsReuse = avoids;
     return this;

@@ -5,8 +5,8 @@ import java.nio.ByteBuffer;
 import java.util.Objects;
 
 /**
- * A picture in memory, for {@link NnapiModel#fill}, which prepares it as nnapi-convert prepared the pictures that it
- * calibrated with. NnapiPictures takes Android's bitmaps and images.
+ * A picture in memory, for {@link NnapiModel#fill}, which prepares it as nnapi-convert prepared the pictures with which
+ * it calibrated. NnapiPictures takes Android's bitmaps and images.
  *
  * <p>First a rectangle is cut out, in the picture's own pixels ({@link #cut}); then it is turned clockwise ({@link
  * #rotated}); then left and right are swapped ({@link #mirrored}).
@@ -57,19 +57,19 @@ public final class NnapiPicture {
     return this;
   }
 
-  /** Rows of red, green and blue bytes; {@code rowBytes} from row to row, 0 without a gap. */
+  /** Returns a picture of red, green and blue bytes; {@code rowBytes} from row to row, 0 without a gap. */
   public static NnapiPicture rgb(ByteBuffer rows, int width, int height, int rowBytes) {
     return of(RGB, width, height, rows).steps(ROW_BYTES, 0, rowBytes);
   }
 
-  /** The same with a fourth byte in each pixel, which is not used. */
+  /** Returns a picture of red, green and blue bytes with a fourth byte in each pixel, which is not used. */
   public static NnapiPicture rgba(ByteBuffer rows, int width, int height, int rowBytes) {
     return of(RGBA, width, height, rows).steps(ROW_BYTES, 0, rowBytes);
   }
 
   /**
-   * Planes of brightness and of blue and red difference (Cb and Cr), as Android's YUV_420_888 has them: full range
-   * BT.601.
+   * Returns a picture of three planes, brightness, blue and red difference (Cb and Cr), as Android's YUV_420_888 has
+   * them: full range BT.601.
    */
   public static NnapiPicture yuv420(
       ByteBuffer y, ByteBuffer u, ByteBuffer v, int width, int height, int rowBytesY, int rowBytesUv, int pixelBytesUv) {
@@ -80,7 +80,7 @@ public final class NnapiPicture {
     return picture;
   }
 
-  /** A frame in the form NV21, of {@code width * height} bytes of brightness, then pairs of red and blue difference. */
+  /** Returns a picture in the form NV21: bytes of brightness, one a pixel, then pairs of red and blue difference. */
   public static NnapiPicture nv21(ByteBuffer frame, int width, int height) {
     int begin = frame.position();
     int pairs = (width + 1) / 2 * 2;
@@ -96,14 +96,14 @@ public final class NnapiPicture {
     return yuv420(frame, u, v, width, height, width, pairs, 2);
   }
 
-  /** The same in an array, which is copied. */
+  /** Returns a picture in the form NV21, of an array, which is copied. */
   public static NnapiPicture nv21(byte[] frame, int width, int height) {
     ByteBuffer copy = ByteBuffer.allocateDirect(frame.length);
     copy.put(frame).flip();
     return nv21(copy, width, height);
   }
 
-  /** Checks that the memory is still there: that of a camera's image goes with the image. */
+  /** Checks that the memory is still there: the memory of a camera's image ends with the image. */
   void check() {
     for (int i = 0; i < planes.length; ++i) NnapiBuffers.check(planes[i], "plane " + i);
   }
@@ -114,17 +114,17 @@ public final class NnapiPicture {
     return new NnapiPicture(planes, changed);
   }
 
-  /** The picture turned clockwise by 0, 90, 180 or 270 degrees, which cameras give to bring it upright. */
+  /** Returns the picture turned clockwise by 0, 90, 180 or 270 degrees, which cameras give to bring it upright. */
   public NnapiPicture rotated(int degrees) {
     return with(ROTATION, degrees);
   }
 
-  /** The picture with left and right swapped, as the front camera's preview shows it. */
+  /** Returns the picture with left and right swapped, as the front camera's preview shows it. */
   public NnapiPicture mirrored() {
     return with(MIRRORED, 1 - numbers[MIRRORED]);
   }
 
-  /** A rectangle of the picture, in its own pixels, before it is turned. */
+  /** Returns a rectangle of the picture, in its own pixels, before it is turned. */
   public NnapiPicture cut(int left, int top, int width, int height) {
     if (left < 0 || top < 0 || width < 1 || height < 1) {
       throw new IllegalArgumentException(

@@ -3,18 +3,18 @@ package org.nnapiconvert;
 
 /** Measurements of a model. Times are in nanoseconds; 0 means not measured. */
 public final class NnapiProfile {
-  /** Building NNAPI's model for the newest compiled shape. */
+  /** The time of building NNAPI's model for the newest compiled shape. */
   public final long buildNs;
-  /** Compiling the model for the newest compiled shape. */
+  /** The time of compiling the model for the newest compiled shape. */
   public final long compileNs;
   public final long executions;
   public final long lastExecuteNs;
   public final long totalExecuteNs;
-  /** Of the last run, with {@link NnapiOptions#measureTiming}. */
+  /** The last run's time on the device, with {@link NnapiOptions#measureTiming}. */
   public final long lastOnDeviceNs;
-  /** Of the last run, with {@link NnapiOptions#measureTiming}. */
+  /** The last run's time in the driver, with {@link NnapiOptions#measureTiming}. */
   public final long lastInDriverNs;
-  /** Shapes compiled so far, including dropped ones. */
+  /** The number of shapes compiled so far, including dropped ones. */
   public final int compiled;
   /** NNAPI's feature level on this phone; 0: NNAPI is not loaded yet. */
   public final int featureLevel;

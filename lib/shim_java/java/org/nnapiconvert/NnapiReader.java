@@ -4,7 +4,7 @@ package org.nnapiconvert;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/** Reads the bytes of an archive, for instance decrypts them. */
+/** Reads the bytes of an archive, for example by decrypting a file. */
 public interface NnapiReader {
   /**
    * Fills {@code destination}, which is direct and has at most 1 MiB, with the archive's bytes from {@code offset} on.

@@ -11,8 +11,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The results of a call, by their paths in what forward returns: "boxes" of a dict, "[0].scores" of a list of dicts, ""
- * of a single tensor. Numbers are arrays without sizes; what is None is left out.
+ * The results of a call, by their paths in forward's result: "boxes" in a dict, "[0].scores" in a list of dicts, "" for
+ * a single tensor. Numbers are arrays without sizes; None is left out.
  *
  * <pre>{@code
  * try (NnapiResult result = model.run(arguments)) {
@@ -20,9 +20,9 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>{@link #close} gives the memory back at once. After it the arrays throw {@link IllegalStateException}; a buffer that
- * {@link NnapiArray#buffer} gave before keeps its memory. What is not closed is given back some time after nothing
- * refers to it any more.
+ * <p>{@link #close} frees the memory at once. After it the arrays throw {@link IllegalStateException}; a buffer that
+ * {@link NnapiArray#buffer} returned before keeps its memory. The memory of a result that is not closed is freed some
+ * time after nothing refers to it any more.
  */
 public final class NnapiResult implements AutoCloseable {
   private final Map<String, NnapiArray> arrays = new LinkedHashMap<>();
@@ -55,7 +55,7 @@ public final class NnapiResult implements AutoCloseable {
     memory.freeIfEmpty();
   }
 
-  /** The paths, in the order of what forward returns. */
+  /** Returns the paths, in the order of forward's result. */
   public Set<String> paths() {
     return Collections.unmodifiableSet(arrays.keySet());
   }
@@ -64,7 +64,7 @@ public final class NnapiResult implements AutoCloseable {
     return arrays.containsKey(path);
   }
 
-  /** Throws NoSuchElementException, with the paths that there are, for another one. */
+  /** Returns the array at a path. Throws NoSuchElementException, with the known paths, for an unknown path. */
   public NnapiArray get(String path) {
     if (memory.isClosed()) throw new IllegalStateException("the result is closed");
     NnapiArray array = arrays.get(path);

@@ -8,7 +8,7 @@ public final class NnapiScore {
   /** The class: the element's place in the output. */
   public final int index;
   public final float score;
-  /** The name (--labels); null where the file has none for the class. */
+  /** The name (--labels); null if the file has none for the class. */
   public final @Nullable String label;
 
   NnapiScore(int index, float score, @Nullable String label) {

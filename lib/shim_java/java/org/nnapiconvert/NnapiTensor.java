@@ -25,12 +25,12 @@ public final class NnapiTensor {
   public final int zeroPoint;
   /** The size in bytes. */
   public final long bytes;
-  /** Of an input: the index of the argument of forward. */
+  /** For an input: the index of forward's argument. */
   public final int argument;
   /** Whether the axes are N, H, W, C here, and N, C, H, W for callers of the TorchScript module. */
   public final boolean isNhwc;
 
-  /** As native code has them. */
+  /** The description of the tensor in the form that native code reads. */
   final long[] numbers;
 
   private final long[] sizes;
@@ -48,12 +48,12 @@ public final class NnapiTensor {
     isNhwc = numbers[at + 4] != 0;
   }
 
-  /** The sizes in NNAPI's order. */
+  /** Returns the sizes in NNAPI's order. */
   public long[] sizes() {
     return sizes.clone();
   }
 
-  /** The bytes of an element; 1 of a tensor without elements. */
+  /** Returns the bytes of an element; 1 for a tensor without elements. */
   long elementBytes() {
     long count = 1;
     for (long size : sizes) count *= size;

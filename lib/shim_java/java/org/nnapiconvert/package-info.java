@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/** Runs models that nnapi-convert wrote with {@code --runtime shim}, without PyTorch. {@link NnapiModel} is the way in. */
+/** Runs models that nnapi-convert wrote with {@code --runtime shim}, without PyTorch. Begin with {@link NnapiModel}. */
 @NullMarked
 package org.nnapiconvert;
 

@@ -7,7 +7,7 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-/** JSpecify's annotation of this name, for building without that library: what isn't marked as nullable is never null. */
+/** JSpecify's annotation of this name, for building without that library: unmarked types are never null. */
 @Documented
 @Target({ElementType.PACKAGE, ElementType.TYPE, ElementType.METHOD, ElementType.CONSTRUCTOR})
 @Retention(RetentionPolicy.RUNTIME)

@@ -20,7 +20,7 @@ import org.nnapiconvert.NnapiPictures;
 import org.nnapiconvert.NnapiTrial;
 
 /**
- * Runs assets/model.pt and shows what came of it. A touch takes a picture, if the file tells how pictures become the
+ * Runs assets/model.pt and shows the results. A touch takes a picture, if the file tells how pictures become the
  * model's input, and shows the names of five classes, or a detector's boxes on the picture; a long touch turns that
  * picture by 90 degrees.
  */
@@ -70,7 +70,7 @@ public final class MainActivity extends Activity {
         false);
   }
 
-  /** A text, and a picture below it, which may be null. */
+  /** A text, and the picture below it, which may be null. */
   private static final class Shown {
     final String text;
     final Bitmap picture;
@@ -81,7 +81,7 @@ public final class MainActivity extends Activity {
     }
   }
 
-  /** Compiling may take seconds, and the thread of the interface must not wait. */
+  /** Runs the work on another thread: compiling may take seconds, and the thread of the interface must not wait. */
   private void show(Function<NnapiModel, Shown> use, boolean isFirst) {
     view.setText("compiling");
     new Thread(
@@ -98,17 +98,17 @@ public final class MainActivity extends Activity {
     view.setText(shown.text);
   }
 
-  /** In another process: a driver that crashes or hangs does so there, and once. */
+  /** Tries the devices in another process: a driver that crashes or hangs does so there, and only once. */
   private void tryDevices(File file, NnapiOptions options) throws InterruptedException {
     try {
       NnapiTrial.run(this, file, options, TRIAL_MILLISECONDS);
     } catch (NnapiException error) {
-      // A file without samples has no trial, and what else is wrong, the model itself says.
+      // A file without samples has no trial, and the model itself reports other problems.
     }
   }
 
   private Shown tried(Function<NnapiModel, Shown> use, boolean isFirst) {
-    // The cache keeps the driver's compiled model, and what the self-check found of each device.
+    // The cache keeps the driver's compiled model, and the self-check's verdict on each device.
     NnapiOptions options = new NnapiOptions().cacheDirectory(getCodeCacheDir());
     try {
       File file = NnapiAssets.copy(this, "model.pt");

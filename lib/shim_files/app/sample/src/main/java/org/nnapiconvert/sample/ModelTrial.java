@@ -8,7 +8,7 @@ import java.util.Random;
 import org.nnapiconvert.NnapiModel;
 import org.nnapiconvert.NnapiTensor;
 
-/** Runs a model of fixed sizes on random numbers. Nothing in it is Android's. */
+/** Runs a model of fixed sizes on random numbers. It uses nothing of Android. */
 public final class ModelTrial {
   private static final int RUNS = 20;
 
@@ -43,7 +43,7 @@ public final class ModelTrial {
     return ByteBuffer.allocateDirect((int) tensor.bytes).order(ByteOrder.nativeOrder());
   }
 
-  /** Floats from -1 to 1, any bytes for integers of eight bits, and zeros for others, which may be indices. */
+  /** Fills an input: floats from -1 to 1, any bytes for 8-bit integers, zeros for other types, which may be indices. */
   private static ByteBuffer filled(NnapiTensor tensor, Random random) {
     ByteBuffer buffer = buffer(tensor);
     if (tensor.type == NnapiTensor.FLOAT32) {

@@ -11,7 +11,7 @@ import org.nnapiconvert.NnapiPicture;
 import org.nnapiconvert.NnapiResult;
 import org.nnapiconvert.NnapiScore;
 
-/** Runs a classifier or a detector on a picture. Nothing in it is Android's. */
+/** Runs a classifier or a detector on a picture. It uses nothing of Android. */
 public final class PictureTrial {
   private static final int NAMES = 5;
   private static final int MOST_BOXES = 20;
@@ -34,7 +34,7 @@ public final class PictureTrial {
     }
   }
 
-  /** What was found, a line each. */
+  /** The things found, one on each line. */
   public final String text;
 
   /** A detector's boxes; none for a classifier. */
@@ -63,7 +63,7 @@ public final class PictureTrial {
     return new PictureTrial(text.toString(), new ArrayList<>());
   }
 
-  /** Of torchvision's detectors: boxes, scores and labels, side by side in a dict; the best scores come first. */
+  /** Reads a torchvision detector's boxes, scores and labels, side by side in a dict; the best scores come first. */
   private static PictureTrial detected(NnapiModel model, NnapiPicture picture, NnapiResult result, String before) {
     float[] sides = result.get(before + "boxes").floats();
     float[] scores = result.get(before + "scores").floats();
