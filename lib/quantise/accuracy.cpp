@@ -101,7 +101,7 @@ Accuracy accuracy(const nnapi::Model& model, const ClassOutput& output, const Cl
 
 Interval loss_interval(const Accuracy& accuracy) {
   if (accuracy.samples == 0) return {-1, 1};
-  constexpr double kDeviations = 1.959964;  // of a normal distribution: 95 % lie between
+  constexpr double kDeviations = 1.959964;  // 95 % of a normal distribution lie within so many
   const double lost = (static_cast<double>(accuracy.only_float) - static_cast<double>(accuracy.only_integers)) /
                       static_cast<double>(accuracy.samples);
   return {bound(accuracy, lost, -1, kDeviations), bound(accuracy, lost, 1, kDeviations)};

@@ -17,7 +17,7 @@ using Classes = std::vector<std::optional<size_t>>;
 // An output that tells the class of an input: by the place of its largest number, or, for an output of integers, by the
 // integer itself.
 struct ClassOutput {
-  size_t output = 0;   // among the model's
+  size_t output = 0;   // among the model's outputs
   size_t classes = 0;  // 0: not known, for an output of integers
 };
 

@@ -37,7 +37,7 @@ struct AssignRequest {
 
 struct Assignment {
   std::vector<bool> is_integer;                     // by operation
-  std::vector<std::optional<nnapi::Scale>> scales;  // by operand: of tensors and constants beside integer operations
+  std::vector<std::optional<nnapi::Scale>> scales;  // by operand: for tensors and constants beside integer operations
   // By operand: the ranges that the scales hold, of tensors beside integer operations without a fixed scale. Tensors
   // with the same number in `groups` share a range.
   std::vector<std::optional<Range>> ranges;

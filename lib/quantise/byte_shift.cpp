@@ -22,7 +22,7 @@ struct IntegerConstant {
   float scale = 0;
   int32_t zero_point = 0;
   std::vector<uint8_t> codes;
-  double error = 0;  // the largest
+  double error = 0;  // the largest error
 };
 
 IntegerConstant with_scale(const std::vector<float>& values, double lowest, float scale) {
@@ -37,7 +37,7 @@ IntegerConstant with_scale(const std::vector<float>& values, double lowest, floa
   return result;
 }
 
-// Returns the nearest of many scales: of a few values, one may hit all.
+// Returns the nearest of many scales: for few values, one scale may fit all of them.
 IntegerConstant integers_of(const std::vector<float>& values) {
   const double lowest = std::min(0.0F, *std::min_element(values.begin(), values.end()));
   const double highest = std::max(0.0F, *std::max_element(values.begin(), values.end()));
@@ -100,7 +100,7 @@ class ByteShift {
     drop_output(*quantize);
   }
 
-  // The operation is gone once nothing reads what it gives.
+  // Removes the operation once nothing reads its result.
   void drop_output(const Operation& quantize) {
     Operand unread = model_.at(quantize.outputs[0]);
     const auto number = static_cast<size_t>(&quantize - model_.operations.data());

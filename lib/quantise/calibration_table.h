@@ -22,11 +22,11 @@ struct TableModel {
   std::vector<Operation> operations;
   std::vector<std::string> names;  // by operand
   std::vector<bool> is_fixed;      // by operand: NNAPI gives its scale
-  uint32_t weights = 0;            // a checksum
+  uint32_t weights = 0;            // a checksum of the weights
 };
 TableModel table_model(const nnapi::Model& model);
 
-// `models` are the float models by segment.
+// Returns the table's text; `models` are the float models by segment.
 std::string calibration_table(const std::vector<TableModel>& models, const quantise::QuantisedParts& quantised,
                               const CalibrationOptions& calibration);
 

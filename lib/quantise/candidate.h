@@ -37,7 +37,7 @@ struct Candidate {
   Assignment assignment;
   RangeMethod method = RangeMethod::kMinMax;
   std::vector<std::optional<Range>> ranges = {};  // by operand, in place of the method's; may be empty
-  std::set<size_t> refined = {};                  // tensors that have another range than the method's
+  std::set<size_t> refined = {};                  // tensors whose range is not the method's
   bool corrects_bias = false;
   BiasChanges changes = {};
   Noises noises = {};  // on the choosing samples

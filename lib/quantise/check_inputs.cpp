@@ -14,7 +14,7 @@ namespace nnapi_convert {
 namespace {
 
 constexpr uint32_t kFirstSeed = 20117;
-constexpr float kLowest = -1.732F, kHighest = 1.732F;  // of numbers whose variance is 1
+constexpr float kLowest = -1.732F, kHighest = 1.732F;  // uniform numbers between them have the variance 1
 
 at::Tensor as_caller(const at::Tensor& values, const InterfaceInput& input) {
   if (!input.type.is_quantized()) return values.to(input.type.dtype);
@@ -62,7 +62,8 @@ at::Tensor to_physical(at::Tensor tensor, const nnapi::Operand& operand, const n
   return tensor.contiguous();
 }
 
-// Open sizes of a segment depend on each other, as one call of the whole model makes them.
+// Returns the sizes of an input. Open sizes of a segment depend on each other, as one call of the whole model decides
+// them.
 std::vector<int64_t> CheckInputs::sizes_of(const InputTuple* real, size_t number) const {
   if (real != nullptr) return (*real)[number].toTensor().sizes().vec();
   const bool is_segment = !part_.model_sizes.empty();
@@ -126,7 +127,7 @@ void CheckInputs::make_one(const nnapi::Boundary& boundary, uint32_t seed, const
   caller = caller.contiguous();
 }
 
-// Makes NNAPI's tensor, as the shim will from the same three words.
+// Makes NNAPI's tensor, as the shim makes it from the same three words: seed, lowest and highest.
 at::Tensor CheckInputs::uniform(const nnapi::Operand& operand, const nnapi::Boundary& boundary,
                                 std::vector<int64_t> sizes, const at::Tensor* given, BufferSampleInput& made) const {
   if (boundary.nhwc) sizes = {sizes[0], sizes[2], sizes[3], sizes[1]};
@@ -155,7 +156,8 @@ at::Tensor CheckInputs::uniform(const nnapi::Operand& operand, const nnapi::Boun
   return tensor.to(type);
 }
 
-// Within what data have; else of variance 1; for indices, what may be.
+// Returns the limits of made-up numbers: those of the data; otherwise limits for a variance of 1; for indices, the
+// possible range.
 std::pair<double, double> CheckInputs::limits(const nnapi::Operand& operand, const nnapi::Boundary& boundary,
                                               const at::Tensor* given) const {
   const auto& range = ranges_[boundary.argument];

@@ -24,7 +24,7 @@ class NoSample : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Which numbers are made up.
+// The kinds of numbers that are made up.
 struct MadeNumbers {
   bool are_floats_positive = false;
   bool are_integers_flags = false;  // 0 and 1, as in masks, unless they are indices
@@ -53,7 +53,7 @@ class CheckInputs {
 
   const std::vector<at::Tensor>& callers() const { return callers_; }
   BufferSample sample() const { return {sizes_, made_, {}}; }
-  // The bytes of NNAPI's inputs.
+  // Returns the bytes of NNAPI's inputs.
   const std::vector<quantise::Bytes>& physical() const { return physical_; }
 
  private:

@@ -17,7 +17,7 @@ struct Choice {
   Assignment assignment;
   std::vector<bool> pool_layers = {};  // by operation: layers_of_pools() makes a layer of it; may be empty
   bool is_equalised = false;
-  bool drops_clipping = false;        // EqualiseOptions, where layers are equalised
+  bool drops_clipping = false;        // as EqualiseOptions, if layers are equalised
   BiasChanges bias_changes = {};      // empty: biases are not corrected
   std::vector<bool> is_refined = {};  // by operand: its range is not the method's
   // By operand: the smallest and the largest value on the samples, before layers are equalised.
@@ -34,7 +34,7 @@ struct Taken {
 
 struct TakeRequest {
   nnapi::IntegerRules rules;
-  bool integer_inputs = false, integer_outputs = false;  // RewriteRequest
+  bool integer_inputs = false, integer_outputs = false;  // as in RewriteRequest
 };
 
 // Returns the float model to which the choice's scales belong: `model` itself, or with layers of pools, or equalised

@@ -65,7 +65,7 @@ std::optional<Detections> by_names(const ForwardResult& result) {
   return has_all ? std::optional(found) : std::nullopt;
 }
 
-// Without the axis of the batch.
+// Returns the tensor without an axis for the batch.
 at::Tensor of_one(const at::Tensor& tensor, int64_t rank) {
   return tensor.dim() == rank + 1 && tensor.size(0) == 1 ? tensor.squeeze(0) : tensor;
 }

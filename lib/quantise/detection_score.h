@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Mean average precision of a detector's results, beside boxes in COCO's JSON.
+// Computes the mean average precision of a detector's results, compared with boxes in COCO's JSON.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ class DetectionScore {
   DetectionScore(const CalibrationOptions& calibration, const std::vector<SampleName>& names,
                  const CalibrationSamples& inputs, const std::vector<std::string>& class_names);
 
-  // mean_average_precision() of what forward returned for each sample. Detections are, in pixels of the model's input:
+  // Returns mean_average_precision() of forward's results for the samples. Detections are, in pixels of the input:
   // - tensors boxes [N, 4] (left, top, right, bottom), scores [N] and labels [N] of these names, as torchvision's;
   // - one tensor [N, 6] or [1, N, 6]: left, top, right, bottom, score, label;
   // - three tensors, [N, 4], [N] of floats (scores) and [N] of integers (labels), each perhaps with a 1 before.

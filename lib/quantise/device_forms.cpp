@@ -41,7 +41,8 @@ class RefusedIntegers {
     }
   }
 
-  // The operand of the float model that an operand of the integer form holds; the operand itself if it is no integer.
+  // Returns the operand of the float model for an operand of the integer form; the operand itself if it is no integer
+  // form.
   OperandId float_of(OperandId operand) const {
     const std::vector<OperandId>& forms = integers_.integer_operands;
     const auto found = std::find(forms.begin(), forms.end(), operand);

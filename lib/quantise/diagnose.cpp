@@ -57,8 +57,8 @@ Values through(const Values& values, const nnapi::Scale& scale) {
   return result;
 }
 
-// The parts of a result that are judged by themselves: those that a concatenation joins, else the whole result.
-// Beside a large part a small one would not count.
+// The parts of a result that are judged by themselves: those that a concatenation joins, otherwise the whole result. A
+// small part would not count beside a large one.
 struct ResultParts {
   std::vector<size_t> parts = {0};  // by place along the axis
   size_t inner = 1;                 // elements of each place
@@ -66,7 +66,7 @@ struct ResultParts {
   size_t part_of(size_t element) const { return parts[element / inner % parts.size()]; }
 };
 
-// Power of results and of their error, over samples, by part.
+// The power of results and of their errors, over samples, by part.
 struct Power {
   std::vector<double> signal, noise;
 
@@ -389,7 +389,7 @@ class Diagnosing {
   std::vector<size_t> numbers_;  // of operations
   std::vector<Part> parts_;
   std::vector<Measured> measured_;    // by number
-  std::vector<const Bytes*> floats_;  // by operand: what the float model's tensors hold on the sample of now
+  std::vector<const Bytes*> floats_;  // by operand: the values of the float model's tensors on the current sample
 };
 
 }  // namespace

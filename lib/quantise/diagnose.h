@@ -14,11 +14,11 @@
 
 namespace nnapi_convert::quantise {
 
-// The values of a tensor of the float model, and what its scale holds.
+// The distribution of a tensor's values in the float model, and the range that its scale holds.
 struct Spread {
   static constexpr size_t kBins = 40;
   float lowest = 0, highest = 0;
-  std::vector<uint64_t> counts = {};  // of bins of equal width from lowest to highest; none without finite values
+  std::vector<uint64_t> counts = {};  // by bin, from lowest to highest, of equal width; empty without finite values
   float scale_lowest = 0, scale_highest = 0;
 };
 
@@ -31,7 +31,7 @@ struct OperationLoss {
   std::optional<double> weights;      // alone, with only its weights rounded; nothing, too, for one without weights
   std::optional<double> activations;  // alone, with only its inputs and results rounded
   double saturated = 0;               // share of the results that the scale can't hold
-  Spread values = {};                 // of its results
+  Spread values = {};                 // the distribution of its results
 };
 
 struct DiagnoseRequest {

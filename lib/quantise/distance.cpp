@@ -143,7 +143,7 @@ double rows_of_run(const nnapi::Model& model) {
 }
 
 Interval top1_interval(const Distance& distance) {
-  constexpr double kDeviations = 1.959964;  // of a normal distribution: 95 % lie between
+  constexpr double kDeviations = 1.959964;  // 95 % of a normal distribution lie within so many
   const double n = distance.rows, z = kDeviations * kDeviations;
   if (n <= 0) return {};
   const double centre = (distance.top1 + z / (2 * n)) / (1 + z / n);

@@ -13,17 +13,17 @@ namespace nnapi_convert::quantise {
 // as of ARGMAX, only `top1` has a meaning: the share of equal elements.
 struct Distance {
   double rms = 0;     // over all elements
-  double snr_db = 0;  // power of what is expected over that of the error; the lowest of all outputs
+  double snr_db = 0;  // power of the expected values over that of the error; the lowest of all outputs
   double cosine = 0;  // the lowest of all outputs
   double top1 = 0;    // share of rows with the same largest element; the lowest of all outputs
   double rows = 0;    // the rows of which top1 is a share; 0: not known
   bool is_of_integers = false;
-  double fewest_rows = 0;  // of all outputs with rows; 0 where none has any
-  double proven_top1 = 0;  // the lowest lower bound of all outputs' top1_interval(); 0 where none has rows
+  double fewest_rows = 0;  // the least number of rows of an output that has rows; 0 if none has
+  double proven_top1 = 0;  // the lowest lower bound of all outputs' top1_interval(); 0 if none has rows
 };
 
-// The bounds of the true share of rows with the same largest element, in 95 of 100 cases: Wilson's score interval,
-// which takes the rows as independent. From 0 to 1 where the number of rows isn't known.
+// Returns the bounds of the true share of rows with the same largest element, in 95 of 100 cases: Wilson's score
+// interval, which takes the rows as independent. From 0 to 1 if the number of rows isn't known.
 struct Interval {
   double lowest = 0, highest = 1;
 };

@@ -19,7 +19,7 @@ using nnapi::Operation;
 
 constexpr int kRounds = 30;
 constexpr double kSettled = 1.01;       // factors nearer to 1 change nothing any more
-constexpr double kLargestFactor = 1e4;  // a channel that is all but dead would give a larger one
+constexpr double kLargestFactor = 1e4;  // a channel that is nearly 0 would give a larger factor
 constexpr float kReluSix = 6;
 
 // Two layers with weights, and the operations between them, which keep channels apart and pass factors on.
@@ -124,7 +124,8 @@ class Equalising {
     return result_.model.at(operation(pair.first).inputs[2]).constant()->element_count();
   }
 
-  // Each channel that the first gives is one that the second reads, and no other axis is in between.
+  // Returns whether each channel that the first layer makes is one that the second reads, without another axis in
+  // between.
   bool fits(const Pair& pair) const {
     const Taps second = taps_of(pair.second, channels(pair));
     const bool is_flat = operation(pair.first).code == OperationCode::FULLY_CONNECTED;
@@ -191,7 +192,7 @@ class Equalising {
     return most;
   }
 
-  // For the filter's shape; which input channel an element is of doesn't matter for those of the first layer.
+  // Describes the filter's shape. For the first layer the input channels of elements don't matter.
   size_t inputs_of(size_t number) const {
     const std::vector<int64_t>& shape = filter_of(number).shape();
     return static_cast<size_t>(shape.back());

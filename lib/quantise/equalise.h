@@ -14,14 +14,14 @@
 namespace nnapi_convert::quantise {
 
 struct EqualiseOptions {
-  // RELU6 becomes RELU, so that its layers can be equalised, also where it cuts values off; else only where no sample
+  // RELU6 becomes RELU, so that its layers can be equalised, even if it cuts values off; otherwise only if no sample
   // reaches 6.
   bool drops_clipping = false;
 };
 
 struct Equalised {
   nnapi::Model model;         // operands and operations keep their numbers; new constants follow
-  size_t pairs = 0;           // of layers that were equalised
+  size_t pairs = 0;           // pairs of layers that were equalised
   bool has_clipping = false;  // RELU6 between layers cuts values off
 };
 

@@ -21,14 +21,14 @@ struct ExpectedResults {
   std::vector<ForwardResult> named = {};         // by sample: all tensors
 };
 
-// Runs the original. Throws ConvertError (kNotConvertible) where it fails.
+// Runs the original. Throws ConvertError (kNotConvertible) if it fails.
 ExpectedResults expected_results(const LoadedModel& loaded, const PlannedModel& planned,
                                  const CalibrationSamples& samples);
 
-// A model whose outputs are float tensors like these.
+// Returns a model whose outputs are float tensors like these.
 nnapi::Model model_of_results(const std::vector<at::Tensor>& results);
 
-// The float tensors of what forward returns, in their order, contiguous and of float32.
+// Returns the float tensors of forward's result, in their order, contiguous and as float32.
 std::vector<at::Tensor> float_results(const c10::IValue& value);
 
 }  // namespace nnapi_convert

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Operands that belong together.
+// Groups of operands that belong together.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace nnapi_convert::quantise {
 
-// Sets that are joined.
+// Sets of operands, which can be joined.
 class Groups {
  public:
   explicit Groups(size_t count) : parents_(count) { std::iota(parents_.begin(), parents_.end(), size_t{0}); }

@@ -25,9 +25,9 @@ using nnapi::Operation;
 
 constexpr double kLargestHalf = 65504;
 constexpr double kSmallestNormalHalf = 6.103515625e-5;
-// Other inputs than the samples may give twice as much.
+// The largest value on the samples that needs no factor: other inputs may give twice as much.
 constexpr double kMostSeen = kLargestHalf / 2;
-// Tensors that are divided get more room.
+// The largest value after a division: divided tensors get more room.
 constexpr double kMostAfter = kLargestHalf / 16;
 
 // True for operations of one tensor with f(a x) = a f(x) for a > 0.

@@ -29,7 +29,8 @@ struct HalfRange {
   std::set<std::string> values;       // names of the results of operations that write or read those tensors
 };
 
-// Throws ConvertError (kVerificationFailed) where the host's NNAPI doesn't run the model.
+// Returns the model with values that fit, and what could not be fitted. Throws ConvertError (kVerificationFailed) if
+// the host's NNAPI doesn't run the model.
 HalfRange fit_half_range(const HalfRangeRequest& request, const std::vector<KeptSample>& samples);
 
 }  // namespace nnapi_convert::quantise

@@ -23,7 +23,7 @@ namespace {
 
 constexpr size_t kSeededSamples = 4;
 constexpr size_t kMostSamples = 32;
-constexpr size_t kMostSplits = 4;  // each finds more operations that have to keep float32
+constexpr size_t kMostSplits = 4;  // each split finds more operations that have to keep float32
 
 CalibrationSamples tensors_of(const std::vector<InputTuple>& tuples) {
   CalibrationSamples samples;

@@ -11,10 +11,10 @@
 namespace nnapi_convert {
 
 // With options.relax_fp16: runs the plan's models on `samples`, or, without any, on the bundled inputs or, for a whole
-// model, on seeded numbers, and divides tensors that leave float16's range by powers of two. What can't be divided
-// keeps float32: a whole model is split, if `may_split` says so, into segments of which some keep it and others don't,
-// and else keeps float32 as a whole; so does a segment of a model that is split already. Warns of each. Returns whether
-// drivers may compute in half precision anywhere.
+// model, on seeded numbers, and divides tensors that leave float16's range by powers of two. Tensors that can't be
+// divided keep float32: with `may_split`, a whole model is split into segments that keep float32 and others that don't;
+// otherwise the whole model keeps it, as does a segment of a model that is split already. Warns of each. Returns
+// whether drivers may compute in half precision anywhere.
 bool fit_into_half_range(PlannedModel& planned, Frontend& frontend, const PlanOptions& options,
                          const CalibrationSamples& samples, bool may_split, Diagnostics& diagnostics);
 

@@ -23,17 +23,17 @@ void Histogram::widen() {
   width_ *= 2;
 }
 
-// Makes room for values between the two.
+// Makes room for values from `lowest` to `highest`.
 void Histogram::cover(double lowest, double highest) {
   if (bins_.empty()) {
-    // Ranges reach to 0: bins that are far narrower than that would be as many as memory has no room for.
+    // Ranges reach to 0: far narrower bins would be too many for the memory.
     const double needed = std::max(std::max(highest, 0.0) - std::min(lowest, 0.0), 1e-30) / (kBins - 2);
     width_ = std::exp2(std::ceil(std::log2(needed)));
     first_ = static_cast<int64_t>(std::floor(lowest / width_));
     bins_.assign(kBins, 0);
   }
-  // The bins that hold values, and those that will. The first ones may be so narrow, as those of a tensor that was 0 so
-  // far, that a whole number has no room for the count of bins up to a usual value.
+  // Widens the bins until they cover old and new values. The first bins may be so narrow, such as those of a tensor
+  // that was 0 so far, that an integer can't hold the number of bins up to a usual value.
   const double least = finite_ > 0 ? std::min(lowest, static_cast<double>(lowest_)) : lowest;
   const double most = finite_ > 0 ? std::max(highest, static_cast<double>(highest_)) : highest;
   while (std::floor(most / width_) - std::floor(least / width_) >= static_cast<double>(kBins)) widen();
@@ -65,7 +65,7 @@ void Histogram::add(const float* values, size_t count) {
   const auto offset = static_cast<double>(-first_);
   for (size_t i = 0; i < count; ++i) {
     if (finite != count && !std::isfinite(values[i])) continue;
-    // Not negative: rounding towards zero is rounding down.
+    // The number is not negative, so that rounding towards zero rounds down.
     ++bins_[static_cast<size_t>(static_cast<double>(values[i]) * scale + offset)];
   }
   finite_ += finite;

@@ -9,7 +9,7 @@
 
 namespace nnapi_convert::quantise {
 
-// Infinite values and NaN are counted apart, and in no bin.
+// A histogram. Infinite values and NaN are counted apart, in no bin.
 class Histogram {
  public:
   static constexpr int64_t kBins = 2048;

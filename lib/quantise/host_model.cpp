@@ -60,7 +60,7 @@ const std::vector<Bytes>& HostModel::run(const Sample& sample) {
   const auto count = static_cast<uint32_t>(shapes.size());
   results_.resize(nnapi_shim_output_count(model_.get()));
   std::vector<nnapi_shim_buffer> inputs, outputs;
-  // NNAPI only reads what it is given as an input.
+  // NNAPI only reads its inputs.
   for (const Bytes& input : sample.inputs) inputs.push_back({const_cast<uint8_t*>(input.data()), input.size()});
   for (size_t i = 0; i < results_.size(); ++i) {
     nnapi_shim_tensor tensor;

@@ -15,12 +15,12 @@ namespace nnapi_convert::quantise {
 
 class HostModel {
  public:
-  // `arguments` are the sizes of forward's tensors, which flexible sizes depend on. `model` is not needed afterwards.
-  // Throws ConvertError where the buffer can't be written.
+  // `arguments` are the sizes of forward's tensors, on which flexible sizes depend. `model` is not needed afterwards.
+  // Throws ConvertError if the buffer can't be written.
   HostModel(nnapi::Model model, const std::vector<Dims>& arguments, int feature_level);
 
   // Returns the results' bytes, in the order of the model's outputs; they stay until the next run. Throws ConvertError
-  // (kVerificationFailed) where NNAPI fails.
+  // (kVerificationFailed) if NNAPI fails.
   const std::vector<Bytes>& run(const Sample& sample);
   // Runs the model and moves the results out, for a model that isn't needed afterwards.
   std::vector<Bytes> run_last(const Sample& sample) && {

@@ -8,9 +8,9 @@
 
 namespace nnapi_convert::quantise {
 
-// Operations, by number, whose floats are computed of integers and constants alone and become integers in the end, such
-// as the places of words, which are a cumulated mask. In 8 bits other integers come out, and, as indices, read other
-// rows.
+// Returns by operation whether its floats are computed only from integers and constants and become integers in the end,
+// such as the places of words, which are a cumulated mask. In 8 bits the integers would change, and, as indices, read
+// other rows.
 std::vector<bool> index_arithmetic(const nnapi::Model& model);
 
 }  // namespace nnapi_convert::quantise

@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kMostTrials = 30;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Calls visit(index, number) for each element of an output that holds numbers; false for another type.
+// Calls visit(index, number) for each element of an output that holds numbers; returns false for another type.
 template <typename Visit>
 bool for_each_number(OperandCode type, const Bytes& bytes, Visit visit) {
   if (type == OperandCode::TENSOR_FLOAT32) {
@@ -83,8 +83,8 @@ class Expected {
   double lowest_ = kInfinity, highest_ = -kInfinity;
 };
 
-// Runs the model with some of its candidates stored as int8. Without a choice that was kept, the model gets its float
-// weights back.
+// Runs the model with some of its candidates stored as int8. Unless a choice is kept, the model gets its float weights
+// back.
 class Trials {
  public:
   Trials(nnapi::Model& model, const std::vector<Int8Candidate>& candidates, const std::vector<Dims>& arguments,

@@ -14,15 +14,15 @@ namespace nnapi_convert::quantise {
 constexpr double kMostInt8Error = 0.006;
 
 struct Int8Choice {
-  std::vector<bool> is_int8;  // of each candidate
+  std::vector<bool> is_int8;  // by candidate
   double error = 0;           // the largest difference from the float weights' result, of an output's range; of outputs
                               // that are no numbers but choices or truths: the share of other elements
 };
 
-// Stores those of the model's candidates as int8 that leave the error at most kMostInt8Error: all, or, if they don't,
-// as many as do, in the order of their rounding errors for each byte that they save. Finds them in at most some 30 runs
-// of the model, by halves. `candidates` are those of int8_candidates(model). Throws ConvertError (kVerificationFailed)
-// where the host's NNAPI doesn't run the model; it has its float weights then.
+// Stores the model's candidates as int8 while the error is at most kMostInt8Error: all of them, or else as many as
+// possible, in the order of their rounding errors for each byte that they save. Finds them in at most some 30 runs of
+// the model, by halves. `candidates` are those of int8_candidates(model). Throws ConvertError (kVerificationFailed) if
+// the host's NNAPI doesn't run the model, which then has its float weights.
 Int8Choice choose_int8(nnapi::Model& model, const std::vector<Int8Candidate>& candidates,
                        const std::vector<Dims>& arguments, int feature_level, const std::vector<KeptSample>& samples);
 

@@ -19,7 +19,7 @@ namespace nnapi_convert {
 namespace {
 
 constexpr size_t kInt8Samples = 4;
-// Each trial runs a model on all samples; larger models run on fewer.
+// The most work of a trial, which runs a model on all samples; larger models run on fewer.
 constexpr int64_t kMacsOfTrial = 8'000'000'000;
 constexpr size_t kFewestInt8Samples = 2;
 
@@ -45,7 +45,7 @@ class Int8Samples {
     }
   }
 
-  // Throws NoSample.
+  // Returns the samples of a segment. Throws NoSample.
   TrialSamples of_segment(size_t number) {
     const PlannedSegment& segment = planned_.plan.segments[number];
     if (planned_.plan.is_whole()) {
@@ -64,7 +64,7 @@ class Int8Samples {
   const PlannedModel& planned_;
   Frontend& frontend_;
   std::vector<InputTuple> real_;
-  std::vector<SegmentSamples> read_;  // by segment; empty: none was run
+  std::vector<SegmentSamples> read_;  // by segment; empty: no segment was run
 };
 
 quantise::Int8Choice choose_for(NnapiPart& part, const std::vector<Int8Candidate>& candidates,

@@ -12,8 +12,8 @@
 namespace nnapi_convert {
 
 // With --int8-weights: runs the plan's models on the first of `given`, or, without any, of the bundled inputs, or on
-// seeded numbers, with float weights and with int8 ones. Where a model can't be run so, all its weights become int8,
-// and a warning says so. Weights that are integers already stay as they are.
+// seeded numbers, with float weights and with int8 ones. If a model can't be run, all its weights become int8, and a
+// warning says so. Weights that are integers already stay as they are.
 StoredWeights store_weights_as_int8(PlannedModel& planned, Frontend& frontend, const ConvertOptions& options,
                                     const CalibrationSamples& given, Diagnostics& diagnostics);
 

@@ -18,7 +18,7 @@ using nnapi::Model;
 using nnapi::OperandId;
 using nnapi::Operation;
 
-constexpr int64_t kUnknownWork = 1000000000;  // of flexible sizes: more than any tensor's elements
+constexpr int64_t kUnknownWork = 1000000000;  // for flexible sizes: more than any tensor's elements
 
 int64_t elements_of(const Model& model, OperandId id) {
   return std::max<int64_t>(1, nnapi::element_count(model.at(id)).value_or(1));
@@ -78,7 +78,8 @@ class Parting {
     for (const OperandId id : variables) groups_.join(id, variables[0]);
   }
 
-  // A tensor is converted once for all that read it in the other form. The model's own inputs cost nothing.
+  // Adds the cost of a tensor's conversion: once for all operations that read it in the other form. The model's own
+  // inputs cost nothing.
   void add_tensor(OperandId id) {
     const std::vector<size_t>& readers = readers_[static_cast<size_t>(id)];
     const std::optional<size_t> maker = makers_[static_cast<size_t>(id)];

@@ -17,15 +17,14 @@ class Judge {
   Judge(const nnapi::Model& model, const Samples& samples, const Options& options);
 
   const std::vector<const KeptSample*>& samples() const { return judging_; }
-  // Takes the float model's results on samples(). Throws ConvertError where options.target is one that these can't
-  // prove.
+  // Takes the float model's results on samples(). Throws ConvertError if these can't prove options.target.
   void expect(Results expected);
   Judgement judgement(const Results& found) const;
   // True if the results keep to options.target.
   bool holds(const Results& found) const { return quantise::holds(options_.target, judgement(found)); }
 
-  // How slices of the results lose their values, and what lets them keep these. `uneven` are the model's
-  // uneven_joints().
+  // Returns warnings of slices of the results that lose their values, with advice how they keep them. `uneven` are the
+  // model's uneven_joints().
   std::vector<std::string> slice_warnings(const Results& found, const Assignment& assignment,
                                           const std::vector<double>& uneven) const;
 
@@ -37,10 +36,10 @@ class Judge {
   const Options& options_;
   std::vector<const KeptSample*> judging_;
   Results expected_;
-  double float_score_ = 0;  // of expected_
+  double float_score_ = 0;  // the score of expected_
 };
 
-// True where operations may have floats, and the caller gets them.
+// Returns true if operations may have floats, and the caller gets floats.
 bool may_end_in_floats(const Options& options);
 
 }  // namespace nnapi_convert::quantise

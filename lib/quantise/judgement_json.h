@@ -16,7 +16,7 @@ nlohmann::json to_json(const quantise::Score& score);
 quantise::Accuracy accuracy_of(const nlohmann::json& entry);
 quantise::Score score_of(const nlohmann::json& entry);
 
-// The ranges that inputs were fed.
+// Write and read the ranges that inputs were fed.
 nlohmann::json to_json(const std::vector<FedRange>& ranges);
 std::vector<FedRange> recorded_ranges(const nlohmann::json& entry);
 

@@ -11,8 +11,8 @@ namespace nnapi_convert {
 
 HoldBack hold_back_for(const PlannedModel& planned, size_t count, const CalibrationOptions& calibration,
                        bool has_classes, bool has_scoring) {
-  // Accuracy needs many. Samples that the two forms classify otherwise widen the interval, so that more than the fewest
-  // are needed to prove a loss.
+  // Accuracy needs many samples. Those that the two forms classify differently widen the interval, so that more than
+  // the fewest are needed to prove a loss.
   constexpr size_t kMostJudging = 200;
   constexpr double kMoreForLoss = 3;
   HoldBack usual;

@@ -13,12 +13,12 @@
 
 namespace nnapi_convert {
 
-// A drop of top-1 may need more samples held back to be proven than others: up to a half of all. How many rows a sample
-// has is known of a whole model.
+// Returns which samples to hold back. Proving a drop of top-1 may need more of them than other targets: up to half of
+// all. The number of rows of a sample is only known for a whole model.
 HoldBack hold_back_for(const PlannedModel& planned, size_t count, const CalibrationOptions& calibration,
                        bool has_classes, bool has_scoring);
 
-// The classes of the samples that judge, out of those of all `count`.
+// Returns the classes of the judging samples, from those of all `count` samples.
 SampleTruth held_back_truth(const SampleTruth& truth, size_t count, const HoldBack& rule);
 
 struct Judging {

@@ -10,10 +10,10 @@ namespace nnapi_convert::quantise {
 namespace {
 
 constexpr size_t kNumberBytes = 4;
-constexpr size_t kLeastBytes = 4096;  // palettes of smaller tensors save nothing
+constexpr size_t kLeastBytes = 4096;  // palettes for smaller tensors save nothing
 constexpr size_t kPictureChannels = 3;
 
-// Numbers in the order in which they come up, at most as many as a byte can tell apart.
+// Numbers in the order in which they occur, at most as many as a byte can tell apart.
 class Palette {
  public:
   Palette() { slots_.fill(kFree); }

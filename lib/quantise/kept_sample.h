@@ -12,7 +12,8 @@
 
 namespace nnapi_convert::quantise {
 
-// The pixels of a picture are bytes before they become floats, so that each channel has 256 different floats at most.
+// A sample in less memory. The pixels of a picture are bytes before they become floats, so that each channel has at
+// most 256 different floats.
 class KeptSample {
  public:
   explicit KeptSample(const Sample& sample);
@@ -24,9 +25,9 @@ class KeptSample {
 
  private:
   struct Input {
-    std::shared_ptr<const SpilledBytes> stored;  // the tensor; or the code of each number of 4 bytes
+    std::shared_ptr<const SpilledBytes> stored;  // the tensor, or the code of each of its numbers of 4 bytes
     std::vector<std::vector<uint32_t>>
-        palettes;                 // by channel: the numbers that codes mean; empty: the tensor is stored
+        palettes;                 // by channel: the numbers that codes stand for; empty: the tensor is stored
     bool is_interleaved = false;  // the channels of a pixel lie beside each other
   };
 

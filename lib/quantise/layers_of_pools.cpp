@@ -17,7 +17,7 @@ using nnapi::Operand;
 using nnapi::OperandId;
 using nnapi::Operation;
 
-constexpr int64_t kMostPlaces = 16;                     // along an axis: drivers take no filters of any size
+constexpr int64_t kMostPlaces = 16;                     // along an axis: drivers don't take filters of any size
 constexpr size_t kExplicitPool = 10, kWithLayout = 11;  // arguments of AVERAGE_POOL_2D with explicit padding
 
 // The axes of an image: [n, height, width, channels], or [n, channels, height, width].
@@ -60,7 +60,7 @@ class PoolLayers {
     return is_filter(height) && is_filter(width) && height.value() * width.value() > 1 ? axes : std::nullopt;
   }
 
-  // Without the axes of places the result is a vector, which a linear layer takes as an image of one place, too.
+  // Without the spatial axes the result is a vector, which a linear layer takes as an image of one place, too.
   std::optional<Axes> axes_of_mean(const Operation& mean) const {
     const auto result = static_cast<size_t>(mean.outputs[0]);
     const std::vector<size_t>& readers = readers_[result];

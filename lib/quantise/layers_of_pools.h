@@ -16,8 +16,8 @@ struct LayersOfPools {
   bool any() const;
 };
 
-// Takes pools over whole images of at most 16 x 16 places, but for those operations that are left out. Layers in NCHW
-// need feature level 3.
+// Replaces pools over whole images of at most 16 x 16 places by layers, except the operations in `left_out`. Layers in
+// NCHW need feature level 3.
 LayersOfPools layers_of_pools(const nnapi::Model& model, const std::vector<bool>& left_out, bool allows_nchw);
 
 }  // namespace nnapi_convert::quantise

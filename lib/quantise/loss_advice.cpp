@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which operations lose most, and what to do about them.
+// Finds which operations lose most, and gives advice about them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,8 +30,8 @@ std::vector<const OperationLoss*> worst_of(const std::vector<OperationLoss>& los
 }
 
 std::vector<std::string> advice_on(const std::vector<OperationLoss>& losses) {
-  constexpr double kLow = 30;     // dB of one operation alone: others lose less by far
-  constexpr double kMuch = 0.01;  // share of results that the scale can't hold
+  constexpr double kLow = 30;     // dB of one operation alone: most operations lose far less
+  constexpr double kMuch = 0.01;  // as a share of the results: those that the scale can't hold
   constexpr size_t kMost = 3;
   std::vector<std::string> advice;
   for (const OperationLoss* loss : worst_of(losses, kMost)) {

@@ -16,7 +16,7 @@ void FlowNetwork::add_edge(size_t from, size_t to, int64_t capacity) {
   edges_[to].push_back({from, edges_[from].size() - 1, 0});
 }
 
-// Dinic's algorithm: rounds of flows along the shortest ways that are left.
+// Dinic's algorithm: rounds of flows along the shortest paths that are left.
 std::vector<bool> FlowNetwork::source_side() {
   while (measure_levels()) {
     next_.assign(edges_.size(), 0);

@@ -33,7 +33,7 @@ class FlowNetwork {
   int64_t push(size_t from, int64_t most);
 
   std::vector<std::vector<Edge>> edges_;  // by node
-  std::vector<int> levels_;               // edges from the source
+  std::vector<int> levels_;               // by node: its distance from the source, in edges
   std::vector<size_t> next_;              // the edge of each node to try next
 };
 

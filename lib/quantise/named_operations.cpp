@@ -12,7 +12,7 @@
 namespace nnapi_convert::quantise {
 
 bool is_named(const nnapi::Model& model, const nnapi::Operation& operation, const std::string& name) {
-  if (name.empty()) return false;  // values without a name, and operations without a source, have it
+  if (name.empty()) return false;  // an empty name would mean all values without a name and operations without a source
   const bool is_line = operation.source == name || operation.source.substr(0, operation.source.find(" (")) == name;
   return name_of(operation.code) == name || model.at(operation.outputs[0]).name == name || is_line;
 }

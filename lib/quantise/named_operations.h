@@ -17,7 +17,7 @@ std::vector<std::string> names_in(const nnapi::Model& model, const std::vector<s
 // Returns for each operation whether one of the names means it. Throws ConvertError (kUsage) for a name that means
 // none.
 std::vector<bool> kept_float(const nnapi::Model& model, const std::vector<std::string>& names);
-// Keeps the operations of recurrent layers.
+// Sets `kept` for the operations of recurrent layers.
 void keep_recurrent(const nnapi::Model& model, std::vector<bool>& kept);
 // Throws ConvertError (kUsage) for a name that no operation has.
 [[noreturn]] void refuse_name(const std::string& name);

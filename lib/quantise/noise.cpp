@@ -41,7 +41,7 @@ double others(const Bytes& expected, const Bytes& found) {
   return count;
 }
 
-// Quantiles of the normal distribution, and of Student's t of one to four degrees of freedom.
+// Quantiles of the normal distribution, and of Student's t with one to four degrees of freedom.
 struct Quantiles {
   double normal, few[4];
 };

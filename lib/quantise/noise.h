@@ -15,7 +15,7 @@ namespace nnapi_convert::quantise {
 // ARGMAX: the share of elements that differ.
 using Noises = std::vector<double>;
 
-// The sum of the first `most` samples; of all that there are.
+// Return the sum over all samples, or over the first `most`.
 double total(const Noises& noises);
 double total(const Noises& noises, size_t most);
 
@@ -30,19 +30,19 @@ class NoiseMeter {
   struct Output {
     size_t index;
     bool is_float;
-    double whole;  // what errors are a share of, 0 where nothing is expected: the power, or the number of integers
+    double whole;  // the whole of which errors are a share: power, or number of integers; 0: silent
   };
 
   const Results& expected_;
   std::vector<Output> outputs_;
 };
 
-// How often chance alone may look like a gain: once in 40 times for one of a few alternatives, once in a thousand times
-// for one of the hundreds of ranges that are tried for a model.
+// The probability that chance alone looks like a gain: one in 40 for one of a few alternatives, one in a thousand for
+// one of the hundreds of ranges that are tried for a model.
 enum class Chance { kOneIn40, kOneIn1000 };
 
-// True if the samples show that the one is nearer than the other, rather than that a few of them happen to be: by the
-// paired t statistic. Samples of both are the same ones. False of a single sample.
+// True if the samples show that the results of `noises` are nearer than those of `than`, rather than that a few happen
+// to be: by the paired t statistic. Both are of the same samples. False for a single sample.
 bool is_nearer_beyond_chance(const Noises& noises, const Noises& than, Chance chance);
 
 }  // namespace nnapi_convert::quantise

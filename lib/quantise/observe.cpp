@@ -31,15 +31,15 @@ std::vector<OperandId> measured_operands(const Model& model) {
   return {measured.begin(), measured.end()};
 }
 
-// How a tensor's values are told apart by channels: value i is of channel (i / inner) % channels.
+// The channels of a tensor: value i belongs to channel (i / inner) % channels.
 struct Channels {
   size_t axis = 0;
   bool is_wanted = false;
-  bool joins_axes = false;  // the axes from `axis` on are the channels together
+  bool joins_axes = false;  // the axes from `axis` on together are the channels
 };
 
-// Returns the first of the axes that a FULLY_CONNECTED reads as one row, as attention's heads; the last axis if rows
-// have other sizes. Of pictures, each channel stands for all its places.
+// Returns the first of the axes that a FULLY_CONNECTED reads as one row, such as attention's heads; the last axis if
+// rows have other sizes. For pictures, each channel stands for all its places.
 size_t first_axis_of_rows(const Model& model, const Operation& linear, const nnapi::Uses& uses) {
   const Dims& dims = model.at(linear.inputs[0]).dims;
   const nnapi::Constant* filter = model.at(linear.inputs[1]).constant();

@@ -15,14 +15,14 @@ namespace nnapi_convert::quantise {
 struct ChannelStatistics {
   std::vector<double> sums;
   std::vector<float> lowest, highest;
-  double count = 0;  // values of each channel
+  double count = 0;  // the number of values of each channel
 
   double mean(size_t channel) const { return count > 0 ? sums[channel] / count : 0; }
 };
 
 struct Observations {
   std::vector<Histogram> histograms;        // by operand; empty unless it is a float variable
-  std::vector<ChannelStatistics> channels;  // by operand; empty for others
+  std::vector<ChannelStatistics> channels;  // by operand; empty for tensors without such statistics
 };
 
 struct ObserveRequest {
@@ -32,7 +32,8 @@ struct ObserveRequest {
   std::function<void(size_t done)> on_sample = {};
 };
 
-// Throws ConvertError (kVerificationFailed) where the host's NNAPI doesn't run the model.
+// Runs the model on the samples and returns the values of its tensors. Throws ConvertError (kVerificationFailed) if the
+// host's NNAPI doesn't run the model.
 Observations observe(const ObserveRequest& request, const std::vector<KeptSample>& samples);
 
 // Returns the axis of the channels in the input and result of an operation with weights.

@@ -12,7 +12,7 @@ namespace nnapi_convert::quantise {
 
 namespace {
 
-constexpr int64_t kMultiplyAdds = 20'000'000'000;  // of all runs for refining
+constexpr int64_t kMultiplyAdds = 20'000'000'000;  // the most of all runs for refining
 
 }  // namespace
 

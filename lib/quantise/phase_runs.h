@@ -17,10 +17,10 @@ enum class Phase { kExpect, kMethods, kPools, kEqualise, kRefine, kCorrect, kTar
 constexpr size_t kMostDiagnosed = 4;     // samples
 constexpr size_t kRunsOfDiagnosis = 11;  // the diagnosis of a sample takes about as long
 
-// The cost of a run in multiply-adds: a small operation takes as long as some thousand.
+// Returns the cost of a run in multiply-adds: a small operation takes as long as some thousand of them.
 int64_t run_cost_of(const nnapi::Model& model);
 
-// Runs of the model for refining ranges: those of small models take next to no time.
+// Returns how many runs refining ranges may take: runs of small models take hardly any time.
 size_t most_runs_of(const nnapi::Model& model, bool tries_all);
 
 struct PhaseRuns {

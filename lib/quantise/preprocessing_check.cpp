@@ -24,10 +24,10 @@ using torch::jit::Value;
 
 constexpr size_t kNorms = 3;
 constexpr size_t kMostPictures = 32;
-constexpr double kUnusual = 0.05, kFar = 0.5;  // divergences
-constexpr double kClearly = 3;                 // times less
+constexpr double kUnusual = 0.05, kFar = 0.5;  // as divergences
+constexpr double kClearly = 3;                 // a better choice has so many times less
 
-// The statistics that a batch norm keeps of its training, by channel.
+// The statistics of its inputs in training that a batch norm keeps, by channel.
 struct NormStatistics {
   at::Tensor mean, variance;
   double epsilon = 0;
@@ -91,7 +91,7 @@ class FirstNorms {
  private:
   // Returns the divergence of normal distributions with these means and variances; the mean over the channels.
   static double divergence_of(const NormStatistics& trained, const at::Tensor& mean, const at::Tensor& variance) {
-    constexpr double kMost = 10;  // a channel without variance would outweigh all others
+    constexpr double kMost = 10;  // so that a channel without variance doesn't outweigh all others
     const at::Tensor expected = trained.variance + trained.epsilon;
     const at::Tensor ratio = (variance.clamp_min(0) + trained.epsilon) / expected;
     const at::Tensor divergence = (ratio + (mean - trained.mean).square() / expected - 1 - ratio.log()) / 2;
@@ -103,7 +103,7 @@ class FirstNorms {
   std::unique_ptr<torch::jit::Code> code_;
 };
 
-// Pictures and their classes, evenly from all.
+// Pictures and their classes, taken evenly from all samples.
 struct Shown {
   std::vector<at::Tensor> pictures;
   std::vector<size_t> classes;
@@ -130,7 +130,7 @@ std::vector<at::Tensor> renormalised_all(const std::vector<at::Tensor>& pictures
   return result;
 }
 
-// A warning, if the batch norms read other numbers than in training.
+// Returns a warning if the batch norms read other numbers than in training; otherwise an empty text.
 std::string problem_of_norms(const FirstNorms& norms, const std::vector<at::Tensor>& pictures,
                              const PictureChoice& given) {
   const double found = norms.divergence(pictures);
@@ -153,7 +153,7 @@ std::string problem_of_norms(const FirstNorms& norms, const std::vector<at::Tens
   return found > kFar ? seen + ", or the pictures are unlike those of training; no usual choice fits" : "";
 }
 
-// How many pictures the original gets right.
+// Measures how many pictures the original gets right.
 class Classifier {
  public:
   Classifier(const LoadedModel& loaded, const PlannedModel& planned, const SampleTruth& truth)
@@ -163,7 +163,7 @@ class Classifier {
     CalibrationSamples samples;
     for (const at::Tensor& picture : pictures) samples.push_back({picture});
     const ExpectedResults results = expected_results(loaded_, planned_, samples);
-    quantise::Distance right;  // of which the rows are pictures
+    quantise::Distance right;  // its rows are pictures
     right.rows = static_cast<double>(pictures.size());
     for (size_t i = 0; i < pictures.size(); ++i) {
       const std::vector<at::Tensor>& all = results.results[i];
@@ -183,7 +183,7 @@ class Classifier {
   quantise::ClassOutput output_;
 };
 
-// A warning, if the classifier is at chance.
+// Returns a warning if the classifier is no better than chance; otherwise an empty text.
 std::string problem_of_classes(const Classifier& classifier, const Shown& shown, const PictureChoice& given,
                                size_t classes) {
   const double chance = 1 / static_cast<double>(classes);

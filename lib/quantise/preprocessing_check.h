@@ -12,16 +12,14 @@
 
 namespace nnapi_convert {
 
-// Warns where --mean, --std, --pixel-max or --bgr may be wrong, and names the best of the usual choices, if one is
-// clearly better than what is given:
-// - The first three batch norms keep what mean and variance their inputs had in training. The pictures' own are
-// compared
-//   with those, as normal distributions: the Kullback-Leibler divergence, the mean over channels and norms. Networks
-//   have less than 0.1 on pictures like those of their training. Another choice is named where it has less than a third
-//   of what is given, and that is more than 0.05; without such a choice more than 0.5 is warned of.
-// - A classifier that gets no more pictures right than by chance, where their classes are known. Another choice is
-// named
-//   where it is right on clearly more of them (Wilson's intervals apart, and the lower bound above twice chance).
+// Warns if --mean, --std, --pixel-max or --bgr may be wrong, and names the best of the usual choices, if one is clearly
+// better than the given one:
+// - The first three batch norms keep the means and variances that their inputs had in training. Those of the pictures
+//   are compared with them, as normal distributions: by the Kullback-Leibler divergence, the mean over channels and
+//   norms. It is less than 0.1 on pictures like those of the training. Names another choice if its divergence is less
+//   than a third of the given one's, and that is more than 0.05; without such a choice warns of more than 0.5.
+// - A classifier, if the pictures' classes are known, gets no more of them right than by chance. Names another choice
+//   if that gets clearly more right (Wilson's intervals apart, and the lower bound above twice chance).
 // Does nothing for samples that are no pictures, and for bytes, which the model normalises itself.
 void check_preprocessing(const CalibrationOptions& calibration, const CalibrationData& data, const SampleTruth& truth,
                          const PlannedModel& planned, Frontend& frontend, Diagnostics& diagnostics);

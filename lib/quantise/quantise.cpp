@@ -78,7 +78,7 @@ class Quantising {
   // Begins a phase that takes `runs` runs, or as many as it may.
   void begin(Phase phase, std::optional<size_t> runs = {}) { meter_.expect(phase_runs().from(phase, runs)); }
 
-  // Samples of the calibration choose, all over it, so that those held back have no part in the choice.
+  // Picks the samples that choose, evenly from the calibration's, so that those held back have no part in the choice.
   void select_choosing() {
     const std::vector<KeptSample>& all = samples_.calibration;
     const size_t most = most_choosing();
@@ -88,7 +88,7 @@ class Quantising {
 
   // Ranges chosen by few samples fit other samples badly; a small model can afford more of them.
   size_t most_choosing() const {
-    constexpr size_t kFewest = 30, kMeasures = 20;  // as many candidates are measured by all that choose
+    constexpr size_t kFewest = 30, kMeasures = 20;  // about so many candidates are measured on all choosing samples
     return std::max(kFewest, most_runs() / kMeasures);
   }
 
@@ -119,7 +119,7 @@ class Quantising {
     expect_of_choosing();
   }
 
-  // Concatenations without a scale that fits stay float, unless the caller gets integers or nothing may be float.
+  // Keeps concatenations without a fitting scale in float, unless the caller gets integers or nothing may be float.
   void keep_uneven_joints(const Observations& observations) {
     uneven_ = uneven_joints(model_, observations);
     if (!may_end_in_floats(options_)) return;
@@ -131,8 +131,8 @@ class Quantising {
     }
   }
 
-  // Operations whose integer form the device refuses stay float. Another boundary of the integers may have a form that
-  // it refuses, too.
+  // Keeps operations whose integer form the device refuses in float. The new boundary of the integers may have a form
+  // that it refuses, too.
   void keep_refused(const std::shared_ptr<const FloatBase>& original) {
     if (!options_.device || !forms_.rules().may_mix_floats()) return;
     Candidate trial;
@@ -233,7 +233,7 @@ class Quantising {
   // Visits models with equalised layers: two if RELU6 cuts values off. One is in memory at a time.
   template <typename Visit>
   void for_each_equalised(const FloatBase& original, const Visit& visit) {
-    size_t pairs = 0;  // of layers that the one before found
+    size_t pairs = 0;  // pairs of layers in the model before
     for (const bool drops_clipping : {false, true}) {
       Equalised made = equalise(original.model, original.observations, {drops_clipping});
       if (made.pairs > pairs) {
@@ -275,9 +275,8 @@ class Quantising {
     return result;
   }
 
-  // Tries for tensors, those with the largest changes first, the ranges that other methods give them: as many as take
-  // limited time, and all of them if they are asked for. A range is kept or not by those before it. Returns whether any
-  // is.
+  // Tries the ranges of other methods for tensors, the largest changes first: as many as limited time allows, or all if
+  // that is asked for. Each range is judged together with those kept before it. Returns whether any is kept.
   bool refine_ranges(Candidate& best) {
     if (!options_.techniques.searches_ranges || !options_.techniques.refines_ranges) return false;
     const std::vector<RangeTrial> trials = trials_of(best);
@@ -425,8 +424,7 @@ class Quantising {
     return std::move(report_);
   }
 
-  // Names an operation that computes with floats: one that has to, rather than one that does for its sake. Empty: there
-  // is none.
+  // Returns the name of an operation that computes with floats, preferably one that has to; empty if there is none.
   std::string first_float(const Candidate& candidate) const {
     std::string name;
     for (size_t i = 0; i < model_.operations.size(); ++i) {
@@ -463,7 +461,7 @@ class Quantising {
   std::vector<bool> kept_;
   std::vector<double> uneven_;  // uneven_joints()
   std::vector<const KeptSample*> choosing_;
-  Results expected_;                       // of the choosing samples
+  Results expected_;                       // for the choosing samples
   std::optional<NoiseMeter> noise_meter_;  // for expected_
   bool tries_all_ = false;                 // all ranges, however long that takes
   Report report_;

@@ -25,20 +25,20 @@ struct Report {
   size_t operations = 0, integer_operations = 0;
   RangeMethod method = RangeMethod::kMinMax;
   std::vector<std::string> left_float = {};     // for the target: operations by name and source line
-  std::vector<std::string> refused = {};        // stay float as the device refuses their integer form; the same way
+  std::vector<std::string> refused = {};        // likewise: those whose integer form the device refuses
   std::vector<std::string> uneven_joints = {};  // concatenations that stay float as one scale doesn't fit their parts
   bool is_equalised = false, is_bias_corrected = false;
-  size_t refined_ranges = 0;  // of tensors that have another range than the method's
-  Distance distance;          // of the integer form from the float model, on the samples held back
+  size_t refined_ranges = 0;  // the number of tensors whose range is not the method's
+  Distance distance;          // between the integer form and the float model, on the samples held back
   std::optional<Accuracy> accuracy = {};
   std::optional<Score> score = {};
   size_t calibration_samples = 0, held_back_samples = 0;
   std::vector<std::string> warnings;
-  Choice choice;                           // to do it again
-  std::vector<OperationLoss> losses = {};  // of integer operations, on some samples held back
+  Choice choice;                           // by which it can be repeated
+  std::vector<OperationLoss> losses = {};  // the losses of integer operations, on some samples held back
 };
 
-// No operation of the model can compute with integers.
+// The error that no operation of the model can compute with integers.
 class NothingToQuantise : public ConvertError {
  public:
   explicit NothingToQuantise(const std::string& where = "at this feature level")
@@ -46,9 +46,9 @@ class NothingToQuantise : public ConvertError {
                                                     where + "; convert it without --calibrate") {}
 };
 
-// Changes `model`, whose boundaries keep their order. `arguments` are the sizes of forward's tensors. Throws
-// ConvertError: NothingToQuantise, kVerificationFailed where the host's NNAPI fails,
-// kBadFile for samples that make results that are no numbers.
+// Quantises `model`, whose boundaries keep their order. `arguments` are the sizes of forward's tensors. Throws
+// ConvertError: NothingToQuantise, kVerificationFailed if the host's NNAPI fails, kBadFile for samples that make
+// results that are no numbers.
 Report quantise(nnapi::Model& model, const std::vector<Dims>& arguments, const Samples& samples,
                 const Options& options);
 

@@ -28,12 +28,12 @@
 namespace nnapi_convert {
 namespace {
 
-constexpr size_t kFewSamples = 5;  // all are for both
+constexpr size_t kFewSamples = 5;  // so few serve for ranges and for judging
 constexpr size_t kAdvisedSamples = 32;
 constexpr size_t kFirstSamples = 4;
 
-// The samples by which the file checks a device. A file that is built from a table has no data: so that it is the same
-// file, one that writes a table takes none either.
+// Returns the samples by which the file checks a device. A file that is built from a table has no data; a file that
+// writes a table takes none either, so that both files are the same.
 CalibrationSamples first_of(const CalibrationSamples& given, const CalibrationOptions& calibration) {
   if (!calibration.table.empty()) return {};
   return {given.begin(), given.begin() + static_cast<std::ptrdiff_t>(std::min(given.size(), kFirstSamples))};
@@ -181,7 +181,7 @@ void set_interface(NnapiPart& part, QuantMode mode) {
   set_outputs(part.model, mode, part.interface);
 }
 
-// Quantises one segment's model, and makes the segment's interface what options.quant asks for.
+// Quantises one segment's model, and gives the segment the interface that options.quant asks for.
 quantise::Report quantise_part(NnapiPart& part, const quantise::Samples& samples, const quantise::Options& options,
                                QuantMode mode) {
   quantise::Report report = quantise::quantise(part.model, arguments_of(part.interface), samples, options);
@@ -209,8 +209,8 @@ quantise::QuantisedParts quantise_whole(PlannedModel& planned, CalibrationSample
 // The segments' inputs on the samples that ranges come from, and on those held back.
 struct SplitSamples {
   std::vector<SegmentSamples> calibration, held_back;  // by segment
-  CalibrationSamples whole_held_back;                  // as forward takes them
-  size_t count = 0;                                    // of samples that ranges come from
+  CalibrationSamples whole_held_back;                  // in the form that forward takes
+  size_t count = 0;                                    // the number of samples from which ranges come
 };
 
 // Returns a copy of a model that keeps state, to run without changing the converted model's state; nothing for other
@@ -310,7 +310,7 @@ class SegmentProgress {
 
  private:
   const CalibrationOptions& calibration_;
-  std::vector<double> ends_;  // by segment: how much is done when it is
+  std::vector<double> ends_;  // by segment: the share of all work that is done after it
 };
 
 QuantisedPlan quantise_split(PlannedModel& planned, Frontend& frontend, const PlanOptions& options,
@@ -394,7 +394,7 @@ QuantisedPlan quantise_plan(PlannedModel& planned, Frontend& frontend, const Pla
     const size_t count = samples.size();
     const bool has_scoring = !calibration.sample_boxes.empty() || !calibration.metric_command.empty();
     const HoldBack rule = hold_back_for(planned, count, calibration, truth.has_classes(), has_scoring);
-    // Without a need these would keep samples in memory.
+    // Releases them: they would keep samples in memory without need.
     const Judging judging = has_scoring ? judging_of(data, rule) : Judging{};
     const std::optional<ResultScoring> scoring = scoring_of(calibration, judging.names, judging.samples, class_names);
     if (planned.plan.is_whole()) {

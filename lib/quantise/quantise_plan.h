@@ -23,17 +23,17 @@ namespace nnapi_convert {
 
 struct QuantisedPlan {
   quantise::QuantisedParts parts;
-  ExpectedResults expected = {};              // of a partitioned model, on the samples held back
-  SampleTruth truth = {};                     // of the same samples
-  std::optional<ResultScoring> scoring = {};  // of a partitioned model
-  CalibrationOptions recorded = {};           // what the file says of the calibration
+  ExpectedResults expected = {};              // for a partitioned model, on the samples held back
+  SampleTruth truth = {};                     // for the samples held back
+  std::optional<ResultScoring> scoring = {};  // for a partitioned model
+  CalibrationOptions recorded = {};           // the file's record of the calibration
   std::vector<TableModel> models = {};
-  CalibrationSamples first_samples = {};  // of the data, for the samples by which the file checks a device
+  CalibrationSamples first_samples = {};  // of the data, from which the file's samples for checking a device are made
 };
 
-// `class_names` are those of --labels. Changes the plan's models and its interface, as options.quant asks for; auto is
-// nnapi. The segments of a partitioned model take and give floats. Throws ConvertError: kUsage for a model that is
-// quantised already, and as read_calibration() and quantise::quantise() do.
+// Quantises the plan's models, and changes its interface as options.quant asks for; auto means nnapi. `class_names` are
+// those of --labels. The segments of a partitioned model take and give floats. Throws ConvertError: kUsage for a model
+// that is quantised already, and as read_calibration() and quantise::quantise() do.
 QuantisedPlan quantise_plan(PlannedModel& planned, Frontend& frontend, const PlanOptions& options,
                             const CalibrationOptions& calibration, const std::vector<std::string>& class_names,
                             Diagnostics& diagnostics, Stages& stages);

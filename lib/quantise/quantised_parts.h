@@ -13,7 +13,7 @@
 
 namespace nnapi_convert::quantise {
 
-// One segment's model. Without a report it stayed float, for `left_float`.
+// One segment's model. Without a report it stayed float, for the reason in `left_float`.
 struct QuantisedPart {
   std::optional<Report> report = {};
   std::string left_float = {};
@@ -25,14 +25,14 @@ struct QuantisedParts {
   bool is_by_table = false;          // scales and distances are those that a calibration table holds
   size_t calibration_samples = 0, held_back_samples = 0;
   std::string few_samples = {};    // a warning about too few samples; empty for enough
-  HoldBack hold_back = {};         // which samples were held back
-  std::vector<FedRange> fed = {};  // of the float inputs
+  HoldBack hold_back = {};         // the rule by which samples were held back
+  std::vector<FedRange> fed = {};  // the ranges that float inputs were fed
   // The distance of forward's results on the samples held back. Nothing if they can't be compared: for a partitioned
   // model whose results have other sizes than the float model's.
   std::optional<Distance> distance = {};
   std::optional<Accuracy> accuracy = {};  // on the same samples, where their classes are known
   std::optional<Score> score = {};        // on the same samples, if something scores results
-  std::string class_source = {};          // where classes are from, or why they are not known
+  std::string class_source = {};          // the source of the classes, or why they are not known
 };
 
 }  // namespace nnapi_convert::quantise

@@ -25,7 +25,7 @@ std::string decibels(const std::optional<double>& snr) {
   return snr ? fmt::format("{:.1f}", *snr) : "-";
 }
 
-// The operations that lose most, and what to do about them.
+// Returns the operations that lose most, and advice about them.
 std::string losses_text(const quantise::Report& report, const std::string& prefix) {
   constexpr size_t kShown = 10;
   const std::vector<const quantise::OperationLoss*> worst = quantise::worst_of(report.losses, kShown);

@@ -8,8 +8,8 @@ namespace nnapi_convert::quantise {
 namespace {
 
 constexpr int kLevels = 256;
-constexpr int kShrinks = 48;      // shares of each end that are tried
-constexpr double kShrink = 0.94;  // from one to the next: the least is a twentieth
+constexpr int kShrinks = 48;      // how many ends are tried on each side
+constexpr double kShrink = 0.94;  // the factor from one to the next: the nearest is a twentieth
 
 Range whole_range(const Histogram& histogram) {
   return {std::min(0.0, static_cast<double>(histogram.lowest())),
@@ -72,7 +72,7 @@ double divergence(const Histogram& histogram, const Range& range) {
   return divergence;
 }
 
-// Moves one end of `best` nearer to 0 where that costs less.
+// Moves one end of `best` nearer to 0 if that costs less.
 template <typename Cost>
 void shrink_end(const Histogram& histogram, const Cost& cost, double Range::*end, Range& best, double& least) {
   Range range = best;
@@ -140,7 +140,7 @@ const std::vector<RangeMethod>& all_range_methods() {
 
 nnapi::Scale Range::scale() const {
   const double width = highest - lowest;
-  // A tensor that is 0 everywhere, or as good as: any scale holds it.
+  // Any scale holds a tensor that is 0, or nearly 0, everywhere.
   if (!(width > 1e-30)) return {1.0f / (kLevels - 1), 0};
   const double scale = width / (kLevels - 1);
   return {static_cast<float>(scale), static_cast<int32_t>(std::clamp(std::round(-lowest / scale), 0.0, kLevels - 1.0))};

@@ -21,7 +21,7 @@ enum class RangeMethod {
 const char* name_of(RangeMethod method);
 const std::vector<RangeMethod>& all_range_methods();
 
-// The range has 0 in it, as NNAPI asks for.
+// Returns the scale for a range, extended to contain 0, as NNAPI asks for.
 struct Range {
   double lowest = 0, highest = 0;
   nnapi::Scale scale() const;

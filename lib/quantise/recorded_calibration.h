@@ -13,12 +13,12 @@
 
 namespace nnapi_convert {
 
-// Stands for infinite decibels, which JSON can't say.
+// Stands for infinite decibels, which JSON can't express.
 constexpr double kMostDecibels = 1000;
 
 struct RecordedCalibration {
-  std::optional<double> snr_db;  // of the outputs, on the samples held back; nothing: they can't be compared
-  PictureChoice pictures;        // of samples that were pictures
+  std::optional<double> snr_db;  // the outputs' SNR on the samples held back; nothing: they can't be compared
+  PictureChoice pictures;        // the preparation of samples that were pictures
   std::optional<quantise::Accuracy> accuracy = {};  // on the samples held back, where their classes were known
   std::optional<quantise::Score> score = {};        // on the samples held back, if something scored results
   std::vector<FedRange> fed = {};                   // the ranges of float inputs

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ranges that single tensors could have instead of those that one method gives all of them.
+// Finds ranges that single tensors could have in place of those of the method that all tensors use.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,11 @@ namespace nnapi_convert::quantise {
 struct RangeTrial {
   std::vector<size_t> operands;
   Range range;
-  double change = 0;  // how far the ends are from those of the range now, as a share of its width
+  double change = 0;  // how far the ends are from those of the current range, as a share of its width
 };
 
-// Ranges of `others` that differ from those of `current` and from each other, for tensors that are beside integer
-// operations in all of them. The largest changes come first, at most `most` of them.
+// Returns ranges of `others` that differ from those of `current` and from each other, for tensors that are beside
+// integer operations in all of them. The largest changes come first, at most `most` of them.
 std::vector<RangeTrial> range_trials(const Assignment& current, const std::vector<Assignment>& others, size_t most);
 
 }  // namespace nnapi_convert::quantise

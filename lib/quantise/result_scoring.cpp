@@ -30,7 +30,7 @@ void write_numpy(const fs::path& path, const at::Tensor& tensor) {
   if (!file) fail_to_write(path, "the disk may be full");
 }
 
-// A name as a folder's.
+// Returns a name that a folder can have.
 std::string folder_name(std::string name) {
   std::replace(name.begin(), name.end(), '/', '_');
   return name.empty() || name[0] == '.' ? "_" + name : name;

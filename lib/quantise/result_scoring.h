@@ -20,9 +20,9 @@ struct ResultScoring {
   std::function<double(const std::vector<ForwardResult>& results, const std::string& form)> of = {};
 };
 
-// `names` and `inputs` are of the samples that judge. Nothing without these options. The program of --metric is run
-// with the path of a folder, of which a file NAME/sample_K.npy holds each result of each sample, and samples.txt the
-// samples' names, a line each. Throws ConvertError: kUsage for both options, and as DetectionScore does.
+// Returns the scoring; nothing without these options. `names` and `inputs` are of the judging samples. The program of
+// --metric is run with the path of a folder: its file NAME/sample_K.npy holds one result of one sample, and samples.txt
+// the samples' names, one on each line. Throws ConvertError: kUsage for both options, and as DetectionScore does.
 std::optional<ResultScoring> scoring_of(const CalibrationOptions& calibration, const std::vector<SampleName>& names,
                                         const CalibrationSamples& inputs, const std::vector<std::string>& class_names);
 

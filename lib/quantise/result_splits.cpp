@@ -22,7 +22,7 @@ struct SliceRange {
   float lowest = std::numeric_limits<float>::infinity(), highest = -std::numeric_limits<float>::infinity();
 };
 
-// The ranges of a cut's slices.
+// Returns the ranges of a cut's slices.
 std::vector<SliceRange> slice_ranges(const quantise::Cut& cut, const quantise::Results& results) {
   std::vector<size_t> slices;  // by place
   for (size_t slice = 0; slice < cut.ends.size(); ++slice) slices.resize(cut.ends[slice], slice);
@@ -41,7 +41,7 @@ std::vector<SliceRange> slice_ranges(const quantise::Cut& cut, const quantise::R
   return ranges;
 }
 
-// How many times the largest range is the smallest; slices that are constant tell nothing.
+// Returns the ratio of the largest to the smallest range, without slices that are constant.
 double unevenness(const std::vector<SliceRange>& ranges) {
   double least = std::numeric_limits<double>::infinity(), most = 0;
   for (const SliceRange& range : ranges) {
@@ -53,14 +53,14 @@ double unevenness(const std::vector<SliceRange>& ranges) {
   return most > 0 ? most / least : 0;
 }
 
-// The sizes of what the caller gets, where its elements are in NNAPI's order.
+// Returns the sizes of the caller's tensor if its elements are in NNAPI's order.
 std::optional<Dims> dims_in_order(const NnapiPart& part, const InterfaceOutput& output) {
   const nnapi::Boundary& boundary = part.model.outputs[output.index];
   if (boundary.nhwc) return std::nullopt;
   return output.shape ? *output.shape : part.model.at(boundary.operand).dims;
 }
 
-// The axis of a cut in the caller's order; nothing where it goes along none.
+// Returns the axis of a cut in the caller's order; nothing if the cut goes along no axis.
 std::optional<int64_t> caller_axis(const quantise::Cut& cut, const NnapiPart& part, const InterfaceOutput& output) {
   const std::optional<Dims> in_order = dims_in_order(part, output);
   const Dims& dims = in_order ? *in_order : part.model.at(part.model.outputs[output.index].operand).dims;
@@ -77,7 +77,7 @@ std::optional<int64_t> caller_axis(const quantise::Cut& cut, const NnapiPart& pa
   return std::nullopt;
 }
 
-// The sizes of the slices; those that lie beside each other stay together as long as their ranges are alike.
+// Returns the sizes of parts: neighbouring slices stay together as long as their ranges are alike.
 std::vector<int64_t> part_sizes(const quantise::Cut& cut, const std::vector<SliceRange>& ranges) {
   std::vector<int64_t> sizes;
   std::vector<SliceRange> together;

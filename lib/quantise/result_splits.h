@@ -10,10 +10,10 @@
 
 namespace nnapi_convert {
 
-// For each float result of a whole model that concatenations join, along the axis where the parts' ranges differ most:
-// where the largest is at least 16 times the smallest. Runs the model on the host's NNAPI, on bundled inputs or seeded
-// numbers. Results with flexible sizes, and joints that later reshapes hide, stay. Throws NoSample, and ConvertError
-// (kVerificationFailed) where the model doesn't run.
+// Returns a split for each float result of a whole model that concatenations join, along the axis where the parts'
+// ranges differ most, if the largest is at least 16 times the smallest. Runs the model on the host's NNAPI, on bundled
+// inputs or seeded numbers. Results with flexible sizes, and joints that later reshapes hide, stay whole. Throws
+// NoSample, and ConvertError (kVerificationFailed) if the model doesn't run.
 std::vector<ResultSplit> uneven_results(const NnapiPart& part, Frontend& frontend);
 
 }  // namespace nnapi_convert

@@ -88,7 +88,7 @@ class Rewriting {
     return false;
   }
 
-  // An operand for the integers of a float one.
+  // Returns an operand for the integers of a float one.
   OperandId make_integer(OperandId id) {
     Operand operand = from_.at(id);
     operand.type = OperandCode::TENSOR_QUANT8_ASYMM;
@@ -219,7 +219,7 @@ class Rewriting {
   const RewriteRequest& request_;
   Rewritten result_;
   nnapi::Builder builder_;
-  std::vector<bool> has_float_;  // by operand: the float one has its value
+  std::vector<bool> has_float_;  // by operand: the float operand has its value
   std::string source_;
 };
 

@@ -13,18 +13,18 @@ using BiasChanges = std::vector<std::vector<float>>;  // by operation
 struct RewriteRequest {
   const Assignment& assignment;
   nnapi::IntegerRules rules;
-  bool integer_inputs = false;   // inputs that integer operations read are integers, as QUANTIZE would make them
-  bool integer_outputs = false;  // and so are the results of integer operations
+  bool integer_inputs = false;   // inputs of integer operations are integers, as QUANTIZE would make them
+  bool integer_outputs = false;  // outputs that integer operations make are integers
   const BiasChanges* bias_changes = nullptr;
   WeightCache* cache = nullptr;
 };
 
 struct Rewritten {
   nnapi::Model model;
-  std::vector<nnapi::OperandId> integer_operands;  // the integer form of each operand of the float model, or -1
+  std::vector<nnapi::OperandId> integer_operands;  // by operand of the float model: its integer form, or -1
 };
 
-// `model` keeps its operands' numbers in the result, and new ones follow.
+// Returns the integer form of `model`. Operands keep their numbers, and new ones follow.
 Rewritten rewrite(const nnapi::Model& model, const RewriteRequest& request);
 
 }  // namespace nnapi_convert::quantise

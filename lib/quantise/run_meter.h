@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts runs of the model while it is quantised, so that one can tell how long the rest takes. All runs are told as
-// done once, at the end: what is expected is an estimate.
+// Counts runs of the model while it is quantised, to tell how long the rest takes. The expected number is an estimate:
+// only at the end all runs are reported as done.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ class RunMeter {
   using Show = std::function<void(size_t done, size_t all)>;
   explicit RunMeter(Show show) : show_(std::move(show)) {}
 
-  // So many runs are expected from now on.
+  // Sets how many runs are expected from now on.
   void expect(size_t runs) { all_ = done_ + runs; }
   void count(size_t runs = 1) {
     done_ += runs;

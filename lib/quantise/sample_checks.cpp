@@ -11,7 +11,7 @@ namespace {
 
 using nnapi::Model;
 
-// Says where a tensor comes from.
+// Returns a text on where a tensor comes from.
 std::string origin_of(const Model& model, const nnapi::Uses& uses, size_t operand) {
   const std::string& name = model.operands[operand].name;
   const std::string value = name.empty() ? "a tensor" : "%" + name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checks what the samples made of the float model, before scales are chosen from it.
+// Checks the float model's values on the samples, before scales are chosen from them.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace nnapi_convert::quantise {
 
 // Throws ConvertError (kBadFile) if a tensor has no finite value in any sample. Adds a warning for each input of the
-// model that is the same everywhere.
+// model that has the same value everywhere.
 void check_samples(const nnapi::Model& model, const Observations& observations, std::vector<std::string>& warnings);
 
 }  // namespace nnapi_convert::quantise

@@ -19,7 +19,7 @@ constexpr size_t kMostSizes = 4;
 
 using Sample = std::vector<at::Tensor>;
 
-// "x [1, 3, 256, 341], mask [1, 256]".
+// Returns a text such as "x [1, 3, 256, 341], mask [1, 256]".
 std::string sizes_text(const ModuleInterface& interface, const Sample& sample) {
   std::string text;
   for (size_t i = 0; i < sample.size(); ++i) {

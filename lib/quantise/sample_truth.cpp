@@ -18,13 +18,14 @@ bool may_have_classes(const CalibrationOptions& calibration, const CalibrationDa
   return has_given_classes(calibration, data) || std::filesystem::is_directory(calibration.source);
 }
 
-// Whether people look for an accuracy: nothing else judges the results, and the data are no random numbers.
+// Returns whether users expect an accuracy: nothing else judges the results, and the data are no random numbers.
 bool is_accuracy_missed(const CalibrationOptions& calibration) {
   return calibration.sample_boxes.empty() && calibration.metric_command.empty() &&
          calibration.source.rfind("random:", 0) != 0;
 }
 
-// The outputs that tell classes. Where --labels names as many classes as one of several has, it is that one.
+// Returns the outputs that tell classes. If --labels names as many classes as one of several outputs has, only that
+// one.
 std::vector<quantise::ClassOutput> outputs_for(const nnapi::Model& model, size_t named) {
   std::vector<quantise::ClassOutput> outputs = quantise::class_outputs(model);
   if (outputs.size() < 2) return outputs;
@@ -41,7 +42,7 @@ std::vector<quantise::ClassOutput> outputs_of(const CalibrationData& data, size_
   return outputs_for(model_of_results(first.results.front()), named);
 }
 
-// Why there is no accuracy, of samples whose classes nothing gives; empty where nobody misses it.
+// Returns why there is no accuracy for samples whose classes are not known; empty if users don't expect one.
 std::string unknown_classes(const CalibrationOptions& calibration, size_t outputs) {
   if (!is_accuracy_missed(calibration)) return "";
   if (outputs == 1) {

@@ -17,13 +17,14 @@ namespace nnapi_convert {
 struct SampleTruth {
   quantise::Classes classes = {};  // by sample; empty: not known
   quantise::ClassOutput output = {};
-  std::string source = {};  // where they are from, or why they are not known; may be empty
+  std::string source = {};  // the source of the classes, or why they are not known; may be empty
 
   bool has_classes() const { return !classes.empty(); }
 };
 
-// `class_names` are those of --labels. Folders are of no meaning for a model without an output of classes. Throws
-// ConvertError: kUsage where classes are given and the model tells none, and as classes_of() does.
+// Returns the classes of the samples. `class_names` are those of --labels. Folders have no meaning for a model without
+// an output of classes. Throws ConvertError: kUsage if classes are given and the model tells none, and as classes_of()
+// does.
 SampleTruth truth_of(const CalibrationOptions& calibration, const CalibrationData& data,
                      const std::vector<std::string>& class_names, const LoadedModel& loaded,
                      const PlannedModel& planned);

@@ -15,7 +15,7 @@
 namespace nnapi_convert {
 namespace {
 
-constexpr uint64_t kMostBytes = uint64_t{512} << 20;  // of one segment's inputs
+constexpr uint64_t kMostBytes = uint64_t{512} << 20;  // the most for one segment's inputs
 
 std::vector<std::string> names_of(const std::vector<torch::jit::Value*>& values) {
   std::vector<std::string> names;

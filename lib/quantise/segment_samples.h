@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Computes what each segment of a partitioned model reads: TorchScript runs the model on samples.
+// Computes the inputs of each segment of a partitioned model: TorchScript runs the model on samples.
 #pragma once
 
 #include <vector>
@@ -15,7 +15,7 @@ namespace nnapi_convert {
 // The inputs of one segment. A segment in a loop runs several times for each sample, one of rows in several calls.
 struct SegmentSamples {
   std::vector<quantise::KeptSample> calls;
-  size_t left_out = 0;  // calls beyond what memory holds
+  size_t left_out = 0;  // calls that didn't fit into memory
   size_t unknown = 0;   // runs for which TorchScript has no value of an input
 };
 
@@ -25,8 +25,8 @@ class SegmentRuns {
   // tensors.
   SegmentRuns(const PlannedModel& planned, Frontend& frontend);
 
-  // Runs the model and adds the calls of each segment to `segments`. Throws ConvertError (kNotConvertible) where the
-  // model fails.
+  // Runs the model and adds the calls of each segment to `segments`. Throws ConvertError (kNotConvertible) if the model
+  // fails.
   void add(const std::vector<at::Tensor>& sample, std::vector<SegmentSamples>& segments);
 
  private:
@@ -35,7 +35,7 @@ class SegmentRuns {
 
   const PlannedModel& planned_;
   Reference reference_;
-  std::vector<uint64_t> bytes_;  // by segment: held by all its samples
+  std::vector<uint64_t> bytes_;  // by segment: the bytes of all its samples
 };
 
 }  // namespace nnapi_convert

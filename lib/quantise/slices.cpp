@@ -22,9 +22,9 @@ using nnapi::OperandId;
 using nnapi::Operation;
 
 constexpr size_t kMostChannels = 1024;
-constexpr size_t kMostSlices = 256;  // along an axis of an output of rank 3, where it isn't known what they are
+constexpr size_t kMostSlices = 256;  // along an axis of an output of rank 3, whose meaning isn't known
 
-// Known sizes of a tensor; nothing where one is flexible or 0.
+// Returns the sizes of a tensor; nothing if one is flexible or 0.
 std::optional<std::vector<size_t>> sizes_of(const Operand& operand) {
   std::vector<size_t> sizes;
   for (const Dim& dim : operand.dims) {
@@ -204,8 +204,8 @@ struct Held {
 
   bool is_lost(double power_of_output) const {
     constexpr double kLow = 10;        // dB
-    constexpr double kFewSteps = 18;   // dB, what kFewValues steps over even values leave
-    constexpr double kSilent = 1e-10;  // of the output's power
+    constexpr double kFewSteps = 18;   // in dB: the SNR of evenly spread values rounded to kFewValues steps
+    constexpr double kSilent = 1e-10;  // as a share of the output's power
     if (noise == 0 || signal / count <= kSilent * power_of_output) return false;
     const bool has_few = found.size() < kFewValues && found.size() < expected.size();
     return snr_db() < kLow || (has_few && varying_snr_db() < kFewSteps);
@@ -224,7 +224,7 @@ size_t torch_axis(size_t axis, size_t rank, bool is_nhwc) {
   return axis + 1 == rank ? 1 : axis + 1;
 }
 
-// "channels 4 to 7 of 8 (axis 1)", the axis in PyTorch's order.
+// Returns "channels 4 to 7 of 8 (axis 1)", with the axis in PyTorch's order.
 std::string place_text(const Model& model, const Cut& cut, const LostSlice& slice) {
   const nnapi::Boundary& output = model.outputs[cut.output];
   const auto sizes = sizes_of(model.at(output.operand));
@@ -268,7 +268,7 @@ std::vector<LostSlice> lost_slices(const Cut& cut, const Results& expected, cons
 std::vector<std::string> warnings_of_slices(const SlicedResults& results,
                                             const std::function<std::string(const Cut&)>& mending) {
   std::vector<std::string> warnings;
-  std::set<size_t> warned;  // outputs
+  std::set<size_t> warned;  // outputs with a warning
   for (const Cut& cut : cuts_of(results.model, results.has_results)) {
     if (warned.count(cut.output) != 0) continue;
     const std::vector<LostSlice> lost = lost_slices(cut, results.expected, results.found);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parts of a model's outputs that mean something of their own: a distance of the whole output hides one that lost all
-// of its values beside larger ones.
+// Finds parts of a model's outputs that have a meaning of their own and lost their values: the distance of the whole
+// output hides a lost part beside larger ones.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +13,14 @@
 
 namespace nnapi_convert::quantise {
 
-// Cuts an output's elements, in their order in memory: the element at `i` is of place (i / inner) % size, and the slice
-// that ends first after that place has it.
+// Cuts an output's elements into slices. The element at `i`, in their order in memory, has the place (i / inner) %
+// size, and belongs to the first slice that ends behind that place.
 struct Cut {
   size_t output = 0;
   size_t size = 1, inner = 1;
-  std::vector<size_t> ends = {};     // of the slices, ascending; the last is `size`
+  std::vector<size_t> ends = {};     // the ends of the slices, ascending; the last is `size`
   nnapi::OperandId made = -1;        // the result of the operation that joins the slices, or gives them together
-  bool is_of_concatenation = false;  // else the slices are channels
+  bool is_of_concatenation = false;  // otherwise the slices are channels
 };
 
 // Returns the cuts between slices that concatenations join into float outputs, through operations that keep the slices
@@ -29,25 +29,26 @@ struct Cut {
 std::vector<Cut> cuts_of(const nnapi::Model& model, bool has_results);
 
 struct LostSlice {
-  size_t first = 0, last = 0;  // places
+  size_t first = 0, last = 0;  // its places
   double snr_db = 0;
-  size_t values = 0;  // different ones that the slice still has, up to kFewValues
+  size_t values = 0;  // how many different values the slice still has, up to kFewValues
 };
 
 constexpr size_t kFewValues = 8;
 
-// The slices whose values are lost: with an SNR below 10 dB, or with fewer than kFewValues different values that no
-// longer follow those that are expected. The worst comes first.
+// Returns the slices whose values are lost: those with an SNR below 10 dB, or with fewer than kFewValues different
+// values that no longer follow the expected ones. The worst comes first.
 std::vector<LostSlice> lost_slices(const Cut& cut, const Results& expected, const Results& found);
 
 // Results of a model that are judged by slices.
 struct SlicedResults {
   const nnapi::Model& model;
   const Results &expected, &found;
-  bool has_results = true;  // as cuts_of() takes it
+  bool has_results = true;  // as in cuts_of()
 };
 
-// One warning for each output that lost slices. `mending` tells which option lets a cut's slices keep their values.
+// Returns one warning for each output that lost slices. `mending` tells which option lets a cut's slices keep their
+// values.
 std::vector<std::string> warnings_of_slices(const SlicedResults& results,
                                             const std::function<std::string(const Cut&)>& mending);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which channels the elements of a filter join.
+// Tells which channels the elements of a filter join.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace nnapi_convert::quantise {
 
-// An element is of output channel `output`, and is multiplied with input channel `input`.
+// The channels of an element: it belongs to output channel `output`, and is multiplied with input channel `input`.
 struct Tap {
   size_t output = 0, input = 0;
 };
@@ -19,7 +19,7 @@ class Taps {
   // Describes a filter of this shape, in NNAPI's order, for an input of `inputs` channels.
   Taps(OperationCode code, const std::vector<int64_t>& shape, size_t inputs);
 
-  // False where the shape isn't one for so many channels: at() must not be asked then.
+  // Returns false if the shape doesn't fit so many channels: at() must not be called then.
   bool fits() const;
   Tap at(size_t element) const;
   size_t outputs() const { return outputs_; }

@@ -6,11 +6,11 @@ namespace nnapi_convert::quantise {
 
 // The techniques that may be used if they bring the results nearer.
 struct Techniques {
-  bool equalises = true;          // layers
-  bool corrects_bias = true;      // by what rounding weights adds
-  bool searches_ranges = true;    // else all are from the smallest to the largest value
-  bool refines_ranges = true;     // of single tensors
-  bool makes_pool_layers = true;  // of average pools
+  bool equalises = true;          // equalises layers
+  bool corrects_bias = true;      // corrects biases by the error of rounding weights
+  bool searches_ranges = true;    // otherwise all ranges go from the smallest to the largest value
+  bool refines_ranges = true;     // refines the ranges of single tensors
+  bool makes_pool_layers = true;  // makes layers of average pools
 };
 
 }  // namespace nnapi_convert::quantise

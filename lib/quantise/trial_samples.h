@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Inputs for trial runs of a plan's models: the user's samples, or seeded numbers.
+// Makes inputs for trial runs of a plan's models: the user's samples, or seeded numbers.
 #pragma once
 
 #include <vector>
@@ -13,8 +13,8 @@
 
 namespace nnapi_convert {
 
-// Returns at most `most` of the samples that were given, or else of the model's bundled inputs: those that are a tensor
-// for each of `inputs` arguments.
+// Returns at most `most` of the given samples, or, without any, of the model's bundled inputs that have a tensor for
+// each of `inputs` arguments.
 std::vector<InputTuple> real_samples(const LoadedModel& loaded, const CalibrationSamples& given, size_t inputs,
                                      size_t most);
 

@@ -1,5 +1,5 @@
-// What is wrong or slow: for the top of the page, for rows of tables and for boxes of the graph. A finding is `bad` where a
-// result is wrong or NNAPI does little of the work, and a `warning` where one of these may be.
+// Finds what is wrong or slow: for the top of the page, for rows of tables and for boxes of the graph. A finding is `bad`
+// if a result is wrong or NNAPI does little of the work, and a `warning` if one of these may be so.
 
 const LEAST_SNR = { bad: 10, warning: 20 };  // in dB
 const LEAST_TOP1 = { bad: 0.8, warning: 0.95 };

@@ -9,7 +9,7 @@ function inputText(input) {
   return `${input.name}: ${input.dtype}${shapeText(input.shape)}${quantisation}`;
 }
 
-// What made the result, and by which options.
+// Returns the facts about the program and the options that made the result.
 function originFacts({ program, options }) {
   const made = [];
   if (program) made.push(fact("made by", `nnapi-convert ${program.version}${program.libtorch ? ` (LibTorch ${program.libtorch})` : ""}`));

@@ -88,7 +88,7 @@ function section(id, title, ...content) {
   return element("section", { id, "aria-labelledby": `${id}-title` }, element("h2", { id: `${id}-title` }, title), ...content);
 }
 
-// What a segment computes for each byte that is handed over; little of it is slow.
+// Returns a segment's multiply-adds for each byte that is handed over; few of them are slow.
 const worthOf = ({ macs, input_bytes: into, output_bytes: out }) => (macs == null ? Infinity : macs / Math.max(1, (into || 0) + (out || 0)));
 
 function segmentTable(report) {
