@@ -8,8 +8,8 @@
 namespace nnapi_convert {
 
 // Returns the path of the running program, without links. It is found without /proc, too, and where a loader was
-// started with the program as its argument, as a bundle does (scripts/packages/make-bundle.sh). Throws ConvertError (kBadFile)
-// if the system tells no path.
+// started with the program as its argument, as a bundle does (scripts/packages/make-bundle.sh). Throws ConvertError
+// (kBadFile) if the system tells no path.
 std::filesystem::path own_program_path();
 
 // Returns the path of a library that comes with the program: in the build folder, where it is in `built` below "lib",

@@ -47,7 +47,8 @@ bool operation_code(const char* name, int32_t* code) {
 }
 
 bool tensor_code(const char* name, int32_t* code) {
-  return std::strncmp(name, "TENSOR_", 7) == 0 && name[7] != '-' && number_of(nnapi_convert::kTensorNames, name + 7, code);
+  return std::strncmp(name, "TENSOR_", 7) == 0 && name[7] != '-' &&
+         number_of(nnapi_convert::kTensorNames, name + 7, code);
 }
 
 }  // namespace nnapi_shim
