@@ -79,9 +79,9 @@ std::optional<double> scale_of(const Value* value) {
     const Node* node = value->node();
     const c10::FunctionSchema* schema = node->maybeSchema();
     if (schema == nullptr) return std::nullopt;
-    for (size_t i = 0; i < schema->arguments().size(); ++i) {
-      if (schema->arguments()[i].name().find("scale") == std::string::npos) continue;
-      const auto scale = torch::jit::toIValue(node->input(i));
+    for (const char* name : {"output_scale", "scale", "Y_scale_i"}) {
+      const auto place = schema->argumentIndexWithName(name);
+      const auto scale = place ? torch::jit::toIValue(node->input(static_cast<size_t>(*place))) : c10::nullopt;
       if (scale && scale->isDouble()) return scale->toDouble();
     }
     if (node->inputs().empty() || node->input(0)->type()->kind() != c10::TypeKind::TensorType) return std::nullopt;

@@ -58,10 +58,8 @@ std::optional<at::Tensor> float_table(torch::jit::Node* node) {
         at::arange(index_count(*weight, is_pruned ? *mapping : c10::IValue()), at::TensorOptions(at::kLong));
     torch::jit::Stack arguments = {*weight, all};
     if (is_bag(*node)) {
-      for (const c10::IValue& each : {c10::IValue(all), c10::IValue(false), c10::IValue(0), c10::IValue(is_pruned),
-                                      c10::IValue(), *mapping, c10::IValue(false)}) {
-        arguments.push_back(each);
-      }
+      arguments.insert(arguments.end(),
+                       std::initializer_list<c10::IValue>{all, false, 0, is_pruned, c10::IValue(), *mapping, false});
     } else {
       arguments.emplace_back(is_pruned);
     }

@@ -27,22 +27,32 @@ std::string hint_for(const VerifyRequest& request, const Metadata& metadata) {
                      is_flexible ? ", or other sizes with `verify --input`" : "");
 }
 
+bool are_of_same_sizes(const Tensors& one, const Tensors& other) {
+  return std::equal(one.begin(), one.end(), other.begin(), other.end(),
+                    [](const at::Tensor& a, const at::Tensor& b) { return a.sizes() == b.sizes(); });
+}
+
 // Measures how far the original is from the float model that it stands for. Results with another number of rows, as of
 // boxes, are left out.
 class OriginalErrors {
  public:
+  // Only results of a model that puts numbers in order, such as boxes, may have other sizes: these have no distance.
   void add(const Tensors& meaning, std::optional<Tensors> original, const std::optional<TieRule>& ties) {
-    if (!original || original->size() != meaning.size()) return;
+    if (!original) return;
     if (ties) match_rows(meaning, *original, *ties);
-    outputs_.resize(std::max(outputs_.size(), meaning.size()));
-    for (size_t i = 0; i < meaning.size(); ++i) {
-      if ((*original)[i].sizes() == meaning[i].sizes()) outputs_[i].add(meaning[i], (*original)[i]);
+    if (ties && !are_of_same_sizes(*original, meaning)) {
+      has_other_sizes_ = true;
+      return;
     }
+    check_same_outputs(*original, meaning);
+    check_same_dtypes(*original, meaning);
+    outputs_.resize(std::max(outputs_.size(), meaning.size()));
+    for (size_t i = 0; i < meaning.size(); ++i) outputs_[i].add(meaning[i], (*original)[i]);
   }
 
   std::optional<OriginalDistance> result() const {
-    if (outputs_.empty()) return std::nullopt;
-    OriginalDistance worst{0, std::numeric_limits<double>::infinity()};
+    if (outputs_.empty() && !has_other_sizes_) return std::nullopt;
+    OriginalDistance worst{0, std::numeric_limits<double>::infinity(), has_other_sizes_};
     for (const Accumulator& output : outputs_) {
       const OutputComparison comparison = output.result({});
       worst.relative_error = std::max(worst.relative_error, comparison.relative_error);
@@ -53,6 +63,7 @@ class OriginalErrors {
 
  private:
   std::vector<Accumulator> outputs_;
+  bool has_other_sizes_ = false;
 };
 
 // Pooled squared distance of results from the float model's.
@@ -67,11 +78,6 @@ struct Distance {
   }
   double rms() const { return std::sqrt(squares / count); }
 };
-
-bool are_of_same_sizes(const Tensors& one, const Tensors& other) {
-  return std::equal(one.begin(), one.end(), other.begin(), other.end(),
-                    [](const at::Tensor& a, const at::Tensor& b) { return a.sizes() == b.sizes(); });
-}
 
 // True if the results are so near that rows need not be matched.
 bool are_near(const Tensors& expected, const Tensors& found, const TieRule& rule) {

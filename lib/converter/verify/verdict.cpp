@@ -99,10 +99,14 @@ std::string quantised_notes(const Verification& verification) {
     text += "NNAPI rounded products twice, as Android's own CPU does; rounded once they are farther off\n";
   }
   if (verification.is_as_defined && verification.original) {
+    const OriginalDistance& own = *verification.original;
+    const std::string difference = own.has_other_sizes ? "have other sizes than"
+                                                       : fmt::format("are {:.3g} of the range (SNR {:.1f} dB) from",
+                                                                     own.relative_error, own.snr_db);
     text += fmt::format(
-        "PyTorch's own kernels are wrong here: its results are {:.3g} of the range (SNR {:.1f} dB) from those of the "
-        "quantised layers as they are defined, which the converted model was compared with\n",
-        verification.original->relative_error, verification.original->snr_db);
+        "PyTorch's own kernels are wrong here: its results {} those of the quantised layers as they are defined, which "
+        "the converted model was compared with\n",
+        difference);
   }
   return text;
 }
@@ -194,10 +198,11 @@ std::string to_text(const Verification& verification) {
   }
   if (verification.is_of_meaning) {
     text += fmt::format("compared with the float model that the original stands for; the original itself {}\n",
-                        verification.original
-                            ? fmt::format("is {:.3g} of the range from it (SNR {:.1f} dB)",
-                                          verification.original->relative_error, verification.original->snr_db)
-                            : "can't run here");
+                        !verification.original ? "can't run here"
+                        : verification.original->has_other_sizes
+                            ? "gives results of other sizes"
+                            : fmt::format("is {:.3g} of the range from it (SNR {:.1f} dB)",
+                                          verification.original->relative_error, verification.original->snr_db));
   }
   text += notes_text(verification) + quantised_notes(verification);
   for (const FedRange& input : verification.fed) text += to_text(input);

@@ -45,8 +45,9 @@ struct ReferenceDistance {
 // The distance of the original's own results from its float model (freeze.h). The converted model is compared
 // with the float model.
 struct OriginalDistance {
-  double relative_error = 0;  // the largest of all outputs
-  double snr_db = 0;          // the lowest of all outputs
+  double relative_error = 0;     // the largest of all outputs
+  double snr_db = 0;             // the lowest of all outputs
+  bool has_other_sizes = false;  // some results, such as boxes, are fewer or more, and have no distance
 };
 
 // Rows of results that a score orders (tied_rows.h).
